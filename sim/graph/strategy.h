@@ -1,0 +1,90 @@
+/* strategy.h - how each operator is cut into parts, and which device holds which part.
+ *
+ * A configuration is a degree for each dimension of the operator's main output and a device for each
+ * part.  Parts are numbered by mixed radix over the degrees, dimension 0 (the sample) slowest:
+ * FlexFlow, figure 3.  Degrees need not divide evenly (shape.h says how extents are cut) and devices
+ * may repeat.  A strategy has a configuration for every operator from the moment it exists: whole,
+ * on device 1.
+ *
+ * Pins are a person's knowledge: a pinned operator, degree or device is changed by nobody but the
+ * person, not by the ready-made strategies either and not by a search.
+ */
+#ifndef SS_STRATEGY_H
+#define SS_STRATEGY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/rng.h"
+#include "base/status.h"
+#include "graph/ids.h"
+#include "graph/model.h"
+#include "graph/topology.h"
+
+enum { SS_MAX_PARTS = 65536 };
+
+typedef struct ss_config {
+    uint32_t degree[SS_MAX_DIMS]; /* 1 beyond the operator's rank */
+    uint32_t parts;               /* product of the degrees */
+    ss_device *device;            /* [parts] */
+} ss_config;
+
+typedef enum ss_pin {
+    SS_PIN_NONE = 0,
+    SS_PIN_DEGREES = 1, /* bit 0: all degrees */
+    SS_PIN_DEVICES = 2, /* bit 1: the devices of all parts (implies that their number is fixed) */
+    SS_PIN_ALL = 3
+} ss_pin;
+
+typedef struct ss_strategy {
+    const ss_model *model; /* both outlive the strategy */
+    const ss_topology *topology;
+    ss_config *config;     /* [ops + 1] */
+    uint8_t *pin;          /* [ops + 1], ss_pin bits */
+    uint8_t (*pin_degree)[SS_MAX_DIMS]; /* [ops + 1]: single dimensions pinned */
+} ss_strategy;
+
+ss_status ss_strategy_new(const ss_model *m, const ss_topology *t, ss_strategy **out,
+                          ss_error *err);
+ss_status ss_strategy_copy(const ss_strategy *from, ss_strategy **out, ss_error *err);
+void ss_strategy_free(ss_strategy *s);
+
+/* Refuses, each with its own sentence: a degree of 0; a degree above the extent (or its number of
+ * grains); a degree above 1 on a dimension that may not be split; a product above SS_MAX_PARTS; a
+ * device that is not there; a number of devices that is not the product; a change to what is pinned.
+ * One device for all parts may be given as n = 1. */
+ss_status ss_strategy_set(ss_strategy *s, ss_op op, const uint32_t *degree, uint32_t degrees,
+                          const ss_device *device, uint32_t n, ss_error *err);
+
+/* Pins what is there now; bits are added.  Unpinning takes them all away. */
+ss_status ss_strategy_pin(ss_strategy *s, ss_op op, ss_pin what, ss_error *err);
+ss_status ss_strategy_pin_degree(ss_strategy *s, ss_op op, uint32_t dim, ss_error *err);
+void ss_strategy_unpin(ss_strategy *s, ss_op op);
+
+/* The box of output 0 that a part makes. */
+void ss_strategy_part_box(const ss_strategy *s, ss_op op, uint32_t part, ss_box *out);
+
+ss_status ss_strategy_check(const ss_strategy *s, ss_error *err); /* every rule, every operator */
+bool ss_strategy_same(const ss_strategy *a, const ss_strategy *b);
+uint64_t ss_strategy_hash(const ss_strategy *s); /* of configurations alone */
+
+/* Ready-made.  Each fills every operator that is not pinned.  `cost` gives the forward and backward
+ * seconds of a whole operator for balancing; NULL: by FLOP. */
+typedef double (*ss_op_seconds)(void *context, ss_op op);
+
+/* The sample cut into as many parts as there are devices (as many as it has elements if fewer). */
+ss_status ss_strategy_data_parallel(ss_strategy *s, ss_error *err);
+/* Whole operators in their order, cut into runs of nearly equal cost, one run a device. */
+ss_status ss_strategy_model_parallel(ss_strategy *s, ss_op_seconds cost, void *context,
+                                     ss_error *err);
+/* "One weird trick" (Krizhevsky 2014): operators with fully connected weights split by channel, all
+ * others by sample. */
+ss_status ss_strategy_expert_cnn(ss_strategy *s, ss_error *err);
+/* Recurrent networks: data parallel across machines; inside a machine the layers of the model (the
+ * `layer` of its operators, from 1) are dealt over the devices in turn: layer l on device (l - 1) mod g of each machine
+ * (the 2018 placement), or, with by_depth, operators of equal depth together. */
+ss_status ss_strategy_expert_rnn(ss_strategy *s, bool by_depth, ss_error *err);
+/* Degrees uniform among those allowed, then devices uniform. */
+ss_status ss_strategy_random(ss_strategy *s, ss_rng *rng, uint32_t max_parts, ss_error *err);
+
+#endif

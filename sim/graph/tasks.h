@@ -1,0 +1,136 @@
+/* tasks.h - the task graph: what the engine runs.
+ *
+ * A task holds one resource (a device or a link) or a set of them (a route, a ring) for a time,
+ * uninterrupted.  Ids are 1 .. n in the order of adding.  Whoever adds tasks does it in structural
+ * order: by what the task is (phase, operator position, part, edge, hop), never by when it came to
+ * mind; then equal ready times are broken the same way whatever the history (design 3.2).
+ *
+ * The result of a simulation is unique if along every edge (ready, id) grows, that is, if a task that
+ * takes no time has a smaller id than its successors.  ss_tasks_finish refuses other graphs.
+ *
+ * Columns, not rows, and edges in compressed rows: a million tasks with three edges each take some
+ * 90 bytes a task with their timeline.
+ */
+#ifndef SS_TASKS_H
+#define SS_TASKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/units.h"
+#include "graph/ids.h"
+
+/* How links are used; design 3.3 defines them, cases/contention-*.json hold the answers. */
+typedef enum ss_links_mode {
+    SS_LINKS_FIFO_HOP,  /* exclusive, one link after the other, each for latency + bytes/bandwidth */
+    SS_LINKS_FIFO_PIPE, /* the same, but held for bytes/bandwidth only: latency passes outside */
+    SS_LINKS_FIFO_PATH, /* exclusive, the whole route for sum(latency) + bytes/min(bandwidth) */
+    SS_LINKS_MODES
+} ss_links_mode;
+
+const char *ss_links_mode_name(ss_links_mode m); /* "fifo-hop" */
+ss_status ss_links_mode_parse(const char *text, ss_links_mode *out, ss_error *err);
+
+typedef enum ss_task_kind {
+    SS_TASK_NONE,
+    SS_TASK_COMPUTE,    /* of a bare task graph: no operator known */
+    SS_TASK_FORWARD,
+    SS_TASK_BACKWARD,
+    SS_TASK_LUMPED,     /* forward and backward in one, as the 2018 simulator has it */
+    SS_TASK_ACCUMULATE, /* partial sums of a gradient */
+    SS_TASK_BARRIER,    /* takes no time */
+    SS_TASK_UPDATE,     /* of weights */
+    SS_TASK_TRANSFER,   /* a message or one hop or segment of it */
+    SS_TASK_COLLECTIVE, /* an all-reduce as one task */
+    SS_TASK_KINDS
+} ss_task_kind;
+
+const char *ss_task_kind_name(ss_task_kind k);
+
+/* What a transfer carries; 0 for compute. */
+typedef enum ss_cargo {
+    SS_CARGO_NONE, SS_CARGO_ACTIVATION, SS_CARGO_GRADIENT, /* of an activation */
+    SS_CARGO_WEIGHT_GRADIENT, SS_CARGO_WEIGHT,
+    SS_CARGOS
+} ss_cargo;
+
+const char *ss_cargo_name(ss_cargo c);
+
+/* Who a task is, for reports, traces and the record. Not read by the engine. */
+typedef struct ss_task_label {
+    uint8_t kind;   /* ss_task_kind */
+    uint8_t cargo;  /* ss_cargo */
+    uint16_t hop;   /* position in the route, from 0 */
+    uint32_t op;    /* operator, or weight for weight gradients and updates; 0: none */
+    uint32_t part;  /* part of the operator; transfers: of the producing one */
+    uint32_t to_op, to_part; /* transfers: who receives */
+} ss_task_label;
+
+typedef struct ss_tasks {
+    uint32_t n; /* tasks 1 .. n */
+    uint32_t devices, links; /* resources 1 .. devices are devices, devices+1 .. devices+links links */
+    ss_links_mode mode;
+
+    /* by task, [n + 1] */
+    ss_time *hold;        /* how long its resource is taken */
+    uint32_t *where;      /* resource, or devices + links + set */
+    int64_t *bytes;       /* payload of a transfer; 0 of compute */
+    ss_task_label *label;
+
+    /* edges, both ways, in rows: those of task t are at first[t] .. first[t+1]-1; [n + 2] */
+    uint32_t edges;
+    uint32_t *first_in, *in;   /* predecessors, in the order they were given */
+    uint32_t *first_out, *out; /* successors, ascending; filled by ss_tasks_finish */
+
+    /* by resource, [devices + links + 1]: successors are ready this much after the end.  Latency of
+     * a link in fifo-pipe, else 0. */
+    ss_time *lag;
+    double *bytes_per_s, *latency_s; /* by link, [links + 1] */
+
+    /* sets of resources, 1 .. sets: rows first_of_set[s] .. first_of_set[s+1]-1 */
+    uint32_t sets;
+    uint32_t *first_of_set, *of_set;
+
+    uint32_t cap, edge_cap, set_cap, of_set_cap;
+    bool finished;
+} ss_tasks; /* {0}, then ss_tasks_start */
+
+/* Links are given by their bandwidth and latency, rows 1 .. links. Keeps the arrays of an earlier
+ * use, so that lowering again asks the machine for no memory. */
+ss_status ss_tasks_start(ss_tasks *t, uint32_t devices, uint32_t links, const double *bytes_per_s,
+                         const double *latency_s, ss_links_mode mode, ss_error *err);
+void ss_tasks_free(ss_tasks *t);
+
+/* A task on one resource. Its predecessors follow by ss_tasks_after, before the next task is added. */
+ss_status ss_tasks_add(ss_tasks *t, uint32_t resource, ss_time hold, int64_t bytes,
+                       const ss_task_label *label, ss_task *out, ss_error *err);
+/* `before` must end before the task added last is ready.  It may have an id still to come. */
+ss_status ss_tasks_after(ss_tasks *t, ss_task before, ss_error *err);
+
+/* A set of resources held together; equal sets get one id. Resources ascending, none twice. */
+ss_status ss_tasks_set(ss_tasks *t, const uint32_t *resource, uint32_t n, uint32_t *where,
+                       ss_error *err);
+
+/* A message over links (1 .. links, in order), after `before[0..befores-1]`, by the mode of the
+ * graph: in fifo-hop and fifo-pipe a chain of tasks, one for each link and segment; in fifo-path one
+ * task.  Its last tasks, all of which a receiver must wait for, are *first .. *first + *n - 1.
+ * A message is cut into segments of segment_bytes, at most max_segments (0 or 1: never cut).
+ * Without links (source and target are one device) nothing is added and *n is 0. */
+ss_status ss_tasks_transfer(ss_tasks *t, const uint32_t *link, uint32_t links, int64_t bytes,
+                            int64_t segment_bytes, uint32_t max_segments,
+                            const ss_task_label *label, const ss_task *before, uint32_t befores,
+                            ss_task *first, uint32_t *n, ss_error *err);
+
+/* Builds successor rows; refuses edges to tasks that do not exist and graphs whose result would not
+ * be unique.  Cycles are found by the engine, which names one. */
+ss_status ss_tasks_finish(ss_tasks *t, ss_error *err);
+
+/* The resources that a task holds. */
+const uint32_t *ss_tasks_resources(const ss_tasks *t, ss_task task, uint32_t *n);
+
+/* Payload of all transfers, each message once however many hops and segments. */
+int64_t ss_tasks_bytes_moved(const ss_tasks *t);
+size_t ss_tasks_memory(const ss_tasks *t); /* bytes of its arrays */
+
+#endif

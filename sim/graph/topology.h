@@ -1,0 +1,86 @@
+/* topology.h - devices, switches and the links between them.
+ *
+ * Links are directed and have a bandwidth and a latency.  A half-duplex bus is one link that routes
+ * cross in either direction, so what goes one way waits for what goes the other.  Several routes may
+ * use one link: that is how a shared PCIe switch is told.  Devices have numbers of their own,
+ * 1 .. devices, since strategies and Lua lists count devices and never switches.
+ */
+#ifndef SS_TOPOLOGY_H
+#define SS_TOPOLOGY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/names.h"
+#include "base/status.h"
+#include "graph/ids.h"
+#include "graph/shape.h"
+
+/* What a device can do. Peaks are data-sheet numbers; cost models say how much of them is reached. */
+typedef struct ss_device_def {
+    const char *kind;               /* "p100": the key of measured tables and efficiency models */
+    double flop_per_s[SS_DTYPES];   /* 0: this element type is not offered */
+    double memory_bytes_per_s;
+    double memory_bytes;            /* capacity; 0: not known, never exceeded */
+    uint32_t machine;               /* devices of one machine share a number from 1; 0: alone */
+    double speed;                   /* 1: as its kind; 0.5: takes twice as long (a slow device) */
+    bool forwards;                  /* routes of others may pass through it (ring, torus) */
+} ss_device_def;
+
+typedef struct ss_link_def {
+    const char *kind; /* "nvlink", "pcie", "ib": for reports and colours; NULL is "link" */
+    double bytes_per_s;
+    double latency_s;
+    bool half_duplex; /* may be crossed from either end */
+    uint32_t weight;  /* in the shortest-path sum; 1 unless there is a reason */
+} ss_link_def;
+
+typedef struct ss_node_row {
+    const char *name;
+    ss_device device; /* 0: a switch */
+    bool forwards;    /* always true of a switch */
+} ss_node_row;
+
+typedef struct ss_device_row {
+    ss_node node;
+    ss_device_def def; /* kind points into the topology */
+} ss_device_row;
+
+typedef struct ss_link_row {
+    const char *name; /* "a->b", "a--b" for a half-duplex one; "#2" is appended to a second one */
+    ss_node from, to;
+    ss_link_def def;
+} ss_link_row;
+
+typedef struct ss_topology {
+    char *name;
+    uint32_t nodes, devices, links, machines; /* rows 1 .. n */
+    ss_node_row *node;
+    ss_device_row *device;
+    ss_link_row *link;
+    uint32_t node_cap, device_cap, link_cap;
+    ss_names names, kinds;
+    struct ss_given_route *given; /* routes that the user gave */
+    uint32_t givens, given_cap;
+} ss_topology;
+
+ss_status ss_topology_new(const char *name, ss_topology **out, ss_error *err);
+void ss_topology_free(ss_topology *t);
+
+ss_status ss_topology_add_device(ss_topology *t, const char *name, const ss_device_def *def,
+                                 ss_device *out, ss_error *err);
+ss_status ss_topology_add_switch(ss_topology *t, const char *name, ss_node *out, ss_error *err);
+ss_status ss_topology_add_link(ss_topology *t, ss_node from, ss_node to, const ss_link_def *def,
+                               ss_link *out, ss_error *err);
+
+/* A route that is taken instead of the shortest one.  Refused unless the links lead from `from` to
+ * `to` without a gap and cross no link twice. */
+ss_status ss_topology_add_route(ss_topology *t, ss_device from, ss_device to, const ss_link *link,
+                                uint32_t links, ss_error *err);
+
+ss_node ss_topology_find(const ss_topology *t, const char *name); /* 0: no such node */
+const char *ss_topology_device_name(const ss_topology *t, ss_device d);
+uint64_t ss_topology_hash(const ss_topology *t);
+ss_status ss_topology_check(const ss_topology *t, ss_error *err); /* invariants, for tests */
+
+#endif

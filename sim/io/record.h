@@ -1,0 +1,43 @@
+/* record.h - the HDF5 file of an experiment.
+ *
+ * Written under a temporary name and renamed at the end, so no half-written file ever has the final
+ * name.  Equal runs give equal data (object times off, fixed layout; the wall-clock attributes are
+ * named so).  docs/file-format.md describes groups, tables, units; h5dump, h5py and pandas read it.
+ */
+#ifndef SS_RECORD_H
+#define SS_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/text.h"
+#include "graph/model.h"
+#include "graph/strategy.h"
+#include "graph/topology.h"
+#include "io/view.h"
+
+typedef struct ss_record ss_record;
+
+typedef struct ss_manifest {
+    const char *version, *command, *script_name, *script_text;
+    const char *options;  /* one "name = value" a line: what was in force */
+    uint64_t seed;
+} ss_manifest;
+
+ss_status ss_record_create(const char *path, const ss_manifest *manifest, ss_record **out,
+                           ss_error *err);
+ss_status ss_record_model(ss_record *r, const ss_model *m, ss_error *err);
+ss_status ss_record_topology(ss_record *r, const ss_topology *t, ss_error *err);
+ss_status ss_record_strategy(ss_record *r, const char *name, const ss_strategy *s, ss_error *err);
+ss_status ss_record_timeline(ss_record *r, const char *name, const ss_view *v, ss_error *err);
+ss_status ss_record_finish(ss_record *r, ss_error *err); /* closes, renames; frees r in any case */
+void ss_record_abandon(ss_record *r);                    /* closes, removes the temporary file */
+
+/* Reading back. Refuses truncated and corrupted files and those of a later format, by name. */
+ss_status ss_record_read_timeline(const char *path, const char *name_or_null, ss_view *out,
+                                  ss_error *err);
+/* For `inspect`: what is in the file, for a person or as JSON. */
+ss_status ss_record_describe(const char *path, bool json, ss_text *out, ss_error *err);
+
+#endif

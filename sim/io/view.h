@@ -1,0 +1,71 @@
+/* view.h - one simulated step as rows that any writer can write and any reader can give back.
+ *
+ * Traces, figures, the record and `inspect` all work on this, so a timeline read from a file is as
+ * good as one just simulated.  A view owns its memory and refers to nothing else.
+ */
+#ifndef SS_VIEW_H
+#define SS_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/units.h"
+#include "graph/model.h"
+#include "graph/topology.h"
+#include "simulate/result.h"
+
+typedef struct ss_view_lane {
+    const char *name;     /* "gpu1", "gpu1->gpu2" */
+    bool is_link;
+    double capacity_bytes; /* of a device's memory; 0: not known */
+    double bytes_per_s;    /* of a link */
+    /* what the step did to it */
+    ss_time busy, communicating, longest_wait;
+    int64_t sent, received; /* of a device; a link counts what it carried in sent */
+    uint32_t messages;
+    int64_t held_peak, held_peak_by[SS_HELD_KINDS];
+    ss_time held_peak_at;
+} ss_view_lane;
+
+typedef struct ss_view_task {
+    uint32_t id;
+    uint32_t lane;      /* row of lane; a task on several resources has its first here */
+    uint32_t lanes;     /* how many resources it holds; the others are in ss_view.more */
+    uint32_t first_more;
+    uint8_t kind, cargo; /* ss_task_kind, ss_cargo */
+    uint8_t on_critical_path;
+    const char *name;   /* "conv1.forward[3]", "conv1[0] -> conv2[1]" */
+    const char *op;     /* operator or weight, for grouping and colour */
+    uint32_t from_task, to_task; /* transfers: ids of a task it waits for and one that waits for it; 0: none */
+    ss_time ready, start, end, finish; /* finish: end plus the lag of its link */
+    int64_t bytes;
+} ss_view_task;
+
+typedef struct ss_view_held {
+    uint32_t lane;
+    ss_time at;
+    int64_t bytes; /* held from then on */
+} ss_view_held;
+
+typedef struct ss_view {
+    ss_arena arena; /* holds every string and array */
+    const char *model, *topology, *strategy, *assumptions; /* names; what was in force, one line */
+    ss_time step_time;
+    double samples, bytes_moved;
+    ss_time path_compute, path_transfer, path_queueing;
+    uint32_t lanes, tasks, mores, helds, edges;
+    ss_view_lane *lane;   /* [lanes + 1]: devices, then links; rows from 1 */
+    ss_view_task *task;   /* [tasks + 1] */
+    uint32_t *more;
+    ss_view_held *held;   /* [helds], by lane, then time */
+    uint32_t (*edge)[2];  /* [edges]: before, after */
+} ss_view; /* {0} */
+
+/* m may be NULL for a bare task graph. */
+ss_status ss_view_of_result(const ss_result *r, const ss_model *m, const ss_topology *t,
+                            const char *strategy_name, ss_view *out, ss_error *err);
+void ss_view_free(ss_view *v);
+
+#endif

@@ -1,0 +1,57 @@
+/* result.h - what a simulation says: one step's time, and where it went.
+ *
+ * A result owns the task graph and timeline it speaks of, so it can be asked anything later.
+ */
+#ifndef SS_RESULT_H
+#define SS_RESULT_H
+
+#include "graph/lower.h"
+#include "simulate/critical.h"
+#include "simulate/engine.h"
+
+/* By device, [devices + 1]. Communication is the time during which at least one transfer that the
+ * device sends or receives is under way; it may overlap busy time. */
+typedef struct ss_device_use {
+    ss_time busy, idle, communicating; /* busy + idle = makespan */
+    int64_t sent, received;            /* bytes, each message once */
+    int64_t held_peak;                 /* bytes */
+    int64_t held_peak_by[SS_HELD_KINDS]; /* what the peak is made of */
+    ss_time held_peak_at;
+} ss_device_use;
+
+typedef struct ss_link_use {
+    ss_time busy;
+    int64_t bytes;
+    uint32_t messages;
+    ss_time longest_wait; /* of a message for this link */
+} ss_link_use;
+
+/* Memory held on a device over time: changes, in order of time. */
+typedef struct ss_held_change { ss_time at; int64_t bytes; } ss_held_change; /* held from then on */
+
+typedef struct ss_result {
+    ss_lowered *lowered; /* owned */
+    ss_timeline timeline;
+    ss_time step_time;
+    double samples, samples_per_s;
+    double bytes_moved;
+    ss_time compute; /* sum over devices of time spent computing */
+    uint32_t devices, links;
+    ss_device_use *device; /* [devices + 1] */
+    ss_link_use *link;     /* [links + 1] */
+    ss_held_change *held;  /* rows held_first[d] .. held_first[d+1]-1 are device d's */
+    uint32_t *held_first;  /* [devices + 2] */
+    ss_critical critical;
+    bool over_capacity;    /* some device holds more than it has */
+    double simulate_s, lower_s; /* wall clock: the only fields that differ between equal runs */
+} ss_result;
+
+/* Lowers, simulates, and draws up the account. `e` is working memory. */
+ss_status ss_result_new(const ss_model *m, const ss_topology *t, ss_routes *r, const ss_strategy *s,
+                        const ss_timer *timer, const ss_lower_options *options, ss_engine *e,
+                        ss_result **out, ss_error *err);
+/* Of a bare task graph, which it takes over (also on failure): no model, no memory held. */
+ss_status ss_result_of_tasks(ss_tasks *t, ss_engine *e, ss_result **out, ss_error *err);
+void ss_result_free(ss_result *r);
+
+#endif
