@@ -1,6 +1,6 @@
 /* array.h - growing arrays: reserving may fail, storing may not.
  *
- * An array is a pointer and a capacity that live in somebody's struct, {NULL, 0} at first.  Capacity
+ * An array is a pointer and a capacity that live in somebody's struct, {NULL, 0} at first. Capacity
  * at least doubles, so that n pushes cost O(n).  Where several arrays grow together (one column per
  * field), reserve them all before storing into any: a failure then leaves the object as it was.
  */

@@ -64,10 +64,11 @@ void *ss_alloc_zeroed(size_t count, size_t bytes_each)
     }
     if (must_fail() || count * bytes_each > SIZE_MAX / 2 - sizeof(header))
         return NULL;
-    header *h = calloc(1, sizeof *h + count * bytes_each + !(count * bytes_each));
+    size_t bytes = count * bytes_each;
+    header *h = calloc(1, sizeof *h + (bytes ? bytes : 1));
     if (!h)
         return NULL;
-    h->bytes = count * bytes_each;
+    h->bytes = bytes;
     atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed);
     count_up(h->bytes);
     return h + 1;

@@ -19,10 +19,10 @@ void ss_free(void *block);
 /* A copy of a string; NULL when there is no memory. */
 char *ss_strdup(const char *text);
 
-size_t ss_mem_live(void);      /* bytes in blocks not yet freed */
-size_t ss_mem_blocks(void);    /* number of those blocks */
-size_t ss_mem_peak(void);      /* largest ss_mem_live since the last reset */
-void ss_mem_peak_reset(void);  /* the peak becomes what is live now */
+size_t ss_mem_live(void);       /* bytes in blocks not yet freed */
+size_t ss_mem_blocks(void);     /* number of those blocks */
+size_t ss_mem_peak(void);       /* largest ss_mem_live since the last reset */
+void ss_mem_peak_reset(void);   /* the peak becomes what is live now */
 uint64_t ss_mem_requests(void); /* how often memory was asked for so far */
 
 /* The n-th request from now fails (0: the next one), and so does every later one until

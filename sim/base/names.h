@@ -7,8 +7,8 @@
 #include "base/status.h"
 
 typedef struct ss_names {
-    char **text;     /* [n + 1]; text[0] is "" once there is any */
-    uint32_t *slot;  /* open addressing, 0 is free */
+    char **text;    /* [n + 1]; rows from 1 */
+    uint32_t *slot; /* open addressing, 0 is free */
     uint32_t n, cap, slots;
 } ss_names; /* {0} is empty */
 

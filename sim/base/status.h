@@ -1,8 +1,9 @@
 /* status.h - how a call says that it failed, and in which words.
  *
  * Every function that can fail returns an ss_status, which tells the program what to do, and writes
- * a sentence into the caller's ss_error, which tells the person what to mend.  Nothing is global, so
- * two simulations can run side by side, and nothing jumps, so every caller can free what it holds.
+ * a sentence into the caller's ss_error, which tells the person what to mend.  Nothing is global,
+ * so two simulations can run side by side, and nothing jumps, so every caller can free what it
+ * holds.
  */
 #ifndef SS_STATUS_H
 #define SS_STATUS_H

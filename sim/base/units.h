@@ -34,11 +34,11 @@ typedef enum ss_unit {
     SS_UNIT_SECONDS, /* s ms us ns ps min h d */
     SS_UNIT_BYTES,   /* B kB MB GB TB, KiB MiB GiB TiB, and b kb Mb Gb, Kib ... for bits */
     SS_UNIT_BYTES_PER_SECOND,
-    SS_UNIT_FLOP, /* FLOP kFLOP MFLOP GFLOP TFLOP PFLOP */
+    SS_UNIT_FLOP,           /* FLOP kFLOP MFLOP GFLOP TFLOP PFLOP */
     SS_UNIT_FLOP_PER_SECOND /* the same and "/s"; FLOPS is accepted for FLOP/s */
 } ss_unit;
 
-const char *ss_unit_name(ss_unit unit); /* in a sentence: "bytes per second" */
+const char *ss_unit_name(ss_unit unit);   /* in a sentence: "bytes per second" */
 const char *ss_unit_symbol(ss_unit unit); /* as in a file's attribute: "B/s"; "1" for none */
 
 /* "25 GB/s" -> 25e9. A bare number is in the base unit.  The message of a refusal names what was
