@@ -15,11 +15,20 @@
 #include "graph/op.h"
 
 typedef struct ss_tensor_row {
-    const char *name;
+    const char *name; /* the operator's; other outputs: "enc1.hy" */
     ss_shape shape;
     ss_op producer; /* 0: an input of the model */
     uint32_t slot;  /* which output of the producer, from 0 */
+    uint32_t first_use, last_use; /* rows of ss_model.use; 0: nobody reads it */
 } ss_tensor_row;
+
+/* A reader of a tensor.  All of them, in the order of the operators:
+ *     for (uint32_t u = m->tensor[t.i].first_use; u; u = m->use[u].next) ... */
+typedef struct ss_use_row {
+    ss_op op;
+    uint32_t input; /* which input of the operator, from 0 */
+    uint32_t next;
+} ss_use_row;
 
 typedef struct ss_weight_row {
     const char *name; /* share label or operator, dot, weight: "encoder1.w" */
@@ -41,14 +50,16 @@ typedef struct ss_op_row {
 
 typedef struct ss_model {
     char *name;
-    uint32_t ops, tensors, weights, groups; /* rows 1 .. n */
+    uint32_t ops, tensors, weights, groups, uses; /* rows 1 .. n */
     ss_op_row *op;
     ss_tensor_row *tensor;
     ss_weight_row *weight;
-    /* Readers of each tensor, filled as operators are added: first_use[t], then next_use[] by
-     * input position; see ss_model_uses. */
-    uint32_t op_cap, tensor_cap, weight_cap;
-    ss_names op_names, tensor_names, weight_names, share_names;
+    ss_use_row *use;
+    uint32_t op_cap, tensor_cap, weight_cap, use_cap;
+    ss_names op_names, tensor_names; /* ids are those of ss_op and ss_tensor */
+    ss_names share_names;
+    uint32_t *share_op; /* [share_names.n + 1]: the first operator with that label */
+    uint32_t share_cap;
     double optimizer_bytes_per_weight_byte; /* state beside weights and gradients: 0 SGD, 1 momentum, 2 Adam */
 } ss_model;
 

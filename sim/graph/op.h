@@ -65,6 +65,7 @@ typedef struct ss_op_def {
     ss_dim dim[SS_MAX_DIMS]; /* of output 0 */
     uint32_t weights;
     ss_weight_def weight[SS_MAX_WEIGHTS];
+    bool keeps_input, keeps_output; /* backward reads them again, so they are held from forward on */
 } ss_op_def;
 
 typedef struct ss_work {
@@ -90,14 +91,18 @@ struct ss_op_kind {
     /* The region of output o that comes with box `main` of output 0; NULL: output 0 only. */
     void (*output_box)(const ss_op_def *op, uint32_t o, const ss_box *main, ss_box *out);
 
-    /* Forward macs and flops of a box (bytes are counted from the boxes by ss_op_work). */
+    /* Forward macs and flops of a box.  Bytes of inputs, outputs and weights are counted from the
+     * boxes by ss_op_work; what a kind puts in work->bytes (scratch it writes and reads) is added. */
     void (*forward)(const ss_op_def *op, const ss_box *main, ss_work *work);
 
     /* Backward macs and flops; NULL: as forward for each of input gradient and weight gradient. */
     void (*backward)(const ss_op_def *op, const ss_box *main, bool input_gradient, ss_work *work);
 
-    /* What backward reads again, hence what must be kept from forward. */
-    bool keeps_input, keeps_output;
+    /* Bytes kept from forward for backward besides inputs and outputs: the gates of an LSTM; NULL:
+     * none. */
+    double (*saved)(const ss_op_def *op, const ss_box *main);
+
+    const char *output_name[SS_MAX_OUTPUTS]; /* of outputs 1 and 2: "hy", "cy" */
     bool view;              /* moves no data: flatten */
     bool sparse_input;      /* reads only the rows of its weights that it needs: embedding */
     bool no_input_gradient; /* its inputs are indices */
@@ -115,6 +120,9 @@ ss_status ss_op_def_finish(ss_op_def *op, ss_error *err);
 void ss_op_input_box(const ss_op_def *op, uint32_t i, const ss_box *main, ss_box *in);
 void ss_op_output_box(const ss_op_def *op, uint32_t o, const ss_box *main, ss_box *out);
 void ss_op_weight_box(const ss_op_def *op, uint32_t w, const ss_box *main, ss_box *out);
+
+/* Bytes that a part keeps for its backward besides inputs and outputs (keeps_input, keeps_output). */
+double ss_op_saved_bytes(const ss_op_def *op, const ss_box *main);
 
 /* Work of one part.  With input_gradient false (the operator reads only the data) backward has the
  * weight gradient alone. */
