@@ -16,15 +16,15 @@
 #include "graph/ids.h"
 #include "graph/shape.h"
 
-/* What a device can do. Peaks are data-sheet numbers; cost models say how much of them is reached. */
+/* What a device can do.  Peaks are data-sheet numbers; cost models say how much is reached. */
 typedef struct ss_device_def {
-    const char *kind;               /* "p100": the key of measured tables and efficiency models */
-    double flop_per_s[SS_DTYPES];   /* 0: this element type is not offered */
-    double memory_bytes_per_s;
-    double memory_bytes;            /* capacity; 0: not known, never exceeded */
-    uint32_t machine;               /* devices of one machine share a number from 1; 0: alone */
-    double speed;                   /* 1: as its kind; 0.5: takes twice as long (a slow device) */
-    bool forwards;                  /* routes of others may pass through it (ring, torus) */
+    const char *kind;             /* "p100": keys measured tables and rooflines; NULL: "device" */
+    double flop_per_s[SS_DTYPES]; /* 0: this element type is not offered */
+    double memory_bytes_per_s;    /* 0: not known; then only given and measured times serve */
+    double memory_bytes;          /* capacity; 0: not known, never exceeded */
+    uint32_t machine;             /* devices of one machine share a number from 1; 0: alone */
+    double speed;                 /* 1: as its kind; 0.5: takes twice as long (a slow device) */
+    bool forwards;                /* routes of others may pass through it (ring, torus) */
 } ss_device_def;
 
 typedef struct ss_link_def {
@@ -32,7 +32,7 @@ typedef struct ss_link_def {
     double bytes_per_s;
     double latency_s;
     bool half_duplex; /* may be crossed from either end */
-    uint32_t weight;  /* in the shortest-path sum; 1 unless there is a reason */
+    uint32_t weight;  /* in the shortest-path sum; 1 unless there is a reason (0 is taken as 1) */
 } ss_link_def;
 
 typedef struct ss_node_row {
@@ -52,21 +52,33 @@ typedef struct ss_link_row {
     ss_link_def def;
 } ss_link_row;
 
+typedef struct ss_given_route {
+    ss_device from, to;
+    ss_link *link; /* [links], in order */
+    uint32_t links;
+} ss_given_route;
+
+enum { SS_MAX_MACHINE = 1 << 24, SS_MAX_NAME = 200 };
+
 typedef struct ss_topology {
     char *name;
-    uint32_t nodes, devices, links, machines; /* rows 1 .. n */
+    uint32_t nodes, devices, links; /* rows 1 .. n */
+    uint32_t machines;              /* the highest machine number of a device */
     ss_node_row *node;
     ss_device_row *device;
     ss_link_row *link;
     uint32_t node_cap, device_cap, link_cap;
-    ss_names names, kinds;
-    struct ss_given_route *given; /* routes that the user gave */
+    ss_names names;               /* of nodes: the id of a name is the id of its node */
+    ss_names link_names, kinds;
+    ss_given_route *given;        /* routes that the user gave; rows from 0, in the order given */
     uint32_t givens, given_cap;
 } ss_topology;
 
 ss_status ss_topology_new(const char *name, ss_topology **out, ss_error *err);
 void ss_topology_free(ss_topology *t);
 
+/* Names are unique over devices and switches, of at most SS_MAX_NAME bytes, none of them a control
+ * character. */
 ss_status ss_topology_add_device(ss_topology *t, const char *name, const ss_device_def *def,
                                  ss_device *out, ss_error *err);
 ss_status ss_topology_add_switch(ss_topology *t, const char *name, ss_node *out, ss_error *err);
@@ -74,9 +86,13 @@ ss_status ss_topology_add_link(ss_topology *t, ss_node from, ss_node to, const s
                                ss_link *out, ss_error *err);
 
 /* A route that is taken instead of the shortest one.  Refused unless the links lead from `from` to
- * `to` without a gap and cross no link twice. */
+ * `to` without a gap and cross no link twice.  It may pass through devices that do not forward: who
+ * gives a route knows that the device in between copies. */
 ss_status ss_topology_add_route(ss_topology *t, ss_device from, ss_device to, const ss_link *link,
                                 uint32_t links, ss_error *err);
+
+/* Where a link leads from `at`; 0: it does not begin there. */
+ss_node ss_topology_across(const ss_topology *t, ss_link link, ss_node at);
 
 ss_node ss_topology_find(const ss_topology *t, const char *name); /* 0: no such node */
 const char *ss_topology_device_name(const ss_topology *t, ss_device d);
