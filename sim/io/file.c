@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "io/file.h"
 
 #include <errno.h>

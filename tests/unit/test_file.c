@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
