@@ -18,6 +18,7 @@
 
 typedef struct ss_view_lane {
     const char *name;     /* "gpu1", "gpu1->gpu2" */
+    const char *kind;     /* "p100", "nvlink"; "" where nothing is known */
     bool is_link;
     double capacity_bytes; /* of a device's memory; 0: not known */
     double bytes_per_s;    /* of a link */
@@ -39,6 +40,9 @@ typedef struct ss_view_task {
     const char *name;   /* "conv1.forward[3]", "conv1[0] -> conv2[1]" */
     const char *op;     /* operator or weight, for grouping and colour */
     uint32_t from_task, to_task; /* transfers: ids of a task it waits for and one that waits for it; 0: none */
+    uint32_t from, to;  /* transfers: lanes of the devices it leaves and is for; 0: not known */
+    uint32_t hop;       /* transfers: position in the route, from 0 */
+    uint32_t behind;    /* on the critical path and queued: id of the task in front of it; else 0 */
     ss_time ready, start, end, finish; /* finish: end plus the lag of its link */
     int64_t bytes;
 } ss_view_task;
@@ -54,7 +58,10 @@ typedef struct ss_view {
     const char *model, *topology, *strategy, *assumptions; /* names; what was in force, one line */
     ss_time step_time;
     double samples, bytes_moved;
+    double moved[SS_CARGOS];  /* bytes_moved by what was carried; SS_CARGO_NONE: of bare task graphs */
+    double charged_bytes;     /* of bytes_moved: charged in closed form, so on no link */
     ss_time path_compute, path_transfer, path_queueing;
+    uint32_t devices; /* lanes 1 .. devices; links follow */
     uint32_t lanes, tasks, mores, helds, edges;
     ss_view_lane *lane;   /* [lanes + 1]: devices, then links; rows from 1 */
     ss_view_task *task;   /* [tasks + 1] */

@@ -9,8 +9,11 @@
 #include "simulate/critical.h"
 #include "simulate/engine.h"
 
-/* By device, [devices + 1]. Communication is the time during which at least one transfer that the
- * device sends or receives is under way; it may overlap busy time. */
+/* By device, [devices + 1]. Communication is the time during which at least one message that the
+ * device sends or receives is crossing a link, on whichever hop; waiting for a link is none.  It may
+ * overlap busy time.  Bytes are counted once at the source and once at the target (ss_task_label's
+ * from and to), however many hops between; what the closed form of a meeting charges crosses no link and is
+ * nobody's. */
 typedef struct ss_device_use {
     ss_time busy, idle, communicating; /* busy + idle = makespan */
     int64_t sent, received;            /* bytes, each message once */
@@ -19,11 +22,12 @@ typedef struct ss_device_use {
     ss_time held_peak_at;
 } ss_device_use;
 
+/* By link, [links + 1]. */
 typedef struct ss_link_use {
     ss_time busy;
-    int64_t bytes;
-    uint32_t messages;
-    ss_time longest_wait; /* of a message for this link */
+    int64_t bytes;        /* of every message that crossed it */
+    uint32_t messages;    /* that crossed it; a message cut into segments counts as that many */
+    ss_time longest_wait; /* of a message that was there, for this link */
 } ss_link_use;
 
 /* Memory held on a device over time: changes, in order of time. */
