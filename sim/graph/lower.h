@@ -67,21 +67,31 @@ typedef struct ss_lower_options {
 
 ss_lower_options ss_lower_options_start(void); /* training, fifo-hop, parameter server, overlapped, free updates and sums */
 
-/* One shard of a weight: a box of it and the devices that hold it (replicas). */
+/* One shard of a weight: a box of it and the devices that hold it (replicas).  Where operators that
+ * share a weight cut it differently, the shards are the pieces that all of them can be put together
+ * from.  The first device is the master, that of the lowest (operator, part); the others follow by
+ * ascending number, round from the master's, so that neighbours in a ring are in one machine. */
 typedef struct ss_shard {
     ss_weight weight;
     ss_box box;
     int64_t bytes;
-    uint32_t first_device, devices; /* rows of ss_lowered.shard_device; the first is the master */
+    uint32_t first_device, devices; /* rows of ss_lowered.shard_device */
 } ss_shard;
+
+/* What the labels of weight gradients and weights say (others: tasks.h): `op` is the weight, `to_op` the
+ * row of its shard, `part` the sending device and `to_part` the receiving one; an update has its device
+ * in `part`, a collective none.  Of a barrier, `part` is the device; 0: that of all devices. */
 
 typedef struct ss_lowered {
     ss_tasks tasks;
     ss_lower_options options;
     uint32_t ops;
     ss_task *forward, *backward; /* [ops + 1]: task of part 0; parts follow in order; 0: none */
-    ss_shard *shard; uint32_t shards, shard_cap;
-    ss_device *shard_device; uint32_t shard_devices, shard_device_cap;
+    uint32_t op_cap;
+    ss_shard *shard;             /* rows 1 .. shards: by weight, then place in the weight */
+    uint32_t shards, shard_cap;
+    ss_device *shard_device;     /* rows 1 .. shard_devices */
+    uint32_t shard_devices, shard_device_cap;
     int64_t moved[SS_CARGOS];    /* payload by cargo, each message once however many hops */
     double charged_bytes;        /* by SS_SYNC_CLOSED_FORM, whose bytes cross no simulated link */
     struct ss_lower_scratch *scratch;
