@@ -77,7 +77,7 @@ typedef struct ss_tasks {
 
     /* by task, [n + 1] */
     ss_time *hold;        /* how long its resource is taken */
-    uint32_t *where;      /* resource, or devices + links + set */
+    uint32_t *where;      /* resource, or devices + links + set (from ss_tasks_set) */
     int64_t *bytes;       /* payload of a transfer; 0 of compute */
     ss_task_label *label;
 
@@ -87,15 +87,19 @@ typedef struct ss_tasks {
     uint32_t *first_out, *out; /* successors, ascending; filled by ss_tasks_finish */
 
     /* by resource, [devices + links + 1]: successors are ready this much after the end.  Latency of
-     * a link in fifo-pipe, else 0. */
+     * a link in fifo-pipe, else 0.  A set has none: whoever makes a task of several resources puts
+     * all of its time into the hold. */
     ss_time *lag;
     double *bytes_per_s, *latency_s; /* by link, [links + 1] */
 
-    /* sets of resources, 1 .. sets: rows first_of_set[s] .. first_of_set[s+1]-1 */
+    /* sets of resources, 1 .. sets: rows first_of_set[s] .. first_of_set[s+1]-1; [sets + 2] */
     uint32_t sets;
     uint32_t *first_of_set, *of_set;
+    uint32_t *set_slot; /* open addressing by contents, 0 is free; [set_slots], a power of two */
 
-    uint32_t cap, edge_cap, set_cap, of_set_cap;
+    uint32_t cap, edge_cap, set_cap, of_set_cap; /* capacities of the arrays above */
+    uint32_t row_out_cap, out_cap, resource_cap, link_cap, set_slots;
+    int64_t moved; /* see ss_tasks_bytes_moved */
     bool finished;
 } ss_tasks; /* {0}, then ss_tasks_start */
 
@@ -105,34 +109,54 @@ ss_status ss_tasks_start(ss_tasks *t, uint32_t devices, uint32_t links, const do
                          const double *latency_s, ss_links_mode mode, ss_error *err);
 void ss_tasks_free(ss_tasks *t);
 
-/* A task on one resource. Its predecessors follow by ss_tasks_after, before the next task is added. */
+/* Makes room for so many tasks and edges in all, and no more: arrays that grow by themselves double,
+ * which a graph of known size need not pay for.  Never necessary. */
+ss_status ss_tasks_reserve(ss_tasks *t, uint32_t tasks, uint32_t edges, ss_error *err);
+
+/* A task on one resource, or on a set (`where` of ss_tasks_set).  Its predecessors follow by
+ * ss_tasks_after, before the next task is added.  label may be NULL. */
 ss_status ss_tasks_add(ss_tasks *t, uint32_t resource, ss_time hold, int64_t bytes,
                        const ss_task_label *label, ss_task *out, ss_error *err);
-/* `before` must end before the task added last is ready.  It may have an id still to come. */
+/* `before` must end before the task added last is ready.  It may have an id still to come; to say the
+ * same edge twice does no harm. */
 ss_status ss_tasks_after(ss_tasks *t, ss_task before, ss_error *err);
 
-/* A set of resources held together; equal sets get one id. Resources ascending, none twice. */
+/* A set of resources held together; equal sets get one id.  Resources ascending, none twice.  Even a
+ * set of one is a set: it has no lag. */
 ss_status ss_tasks_set(ss_tasks *t, const uint32_t *resource, uint32_t n, uint32_t *where,
                        ss_error *err);
 
-/* A message over links (1 .. links, in order), after `before[0..befores-1]`, by the mode of the
+/* A message over links (1 .. t->links, in order, none twice), after `before[0..befores-1]`, by the mode of the
  * graph: in fifo-hop and fifo-pipe a chain of tasks, one for each link and segment; in fifo-path one
  * task.  Its last tasks, all of which a receiver must wait for, are *first .. *first + *n - 1.
- * A message is cut into segments of segment_bytes, at most max_segments (0 or 1: never cut).
- * Without links (source and target are one device) nothing is added and *n is 0. */
+ * A message is cut into the fewest segments of at most segment_bytes, but never more than
+ * max_segments (0 or 1, or segment_bytes 0: not cut); they differ by a byte at most, and each follows
+ * its own chain.  Ids run through all segments of the first link, then of the second.  Without links (source and target are one device) nothing is added and *n is 0. */
 ss_status ss_tasks_transfer(ss_tasks *t, const uint32_t *link, uint32_t links, int64_t bytes,
                             int64_t segment_bytes, uint32_t max_segments,
                             const ss_task_label *label, const ss_task *before, uint32_t befores,
                             ss_task *first, uint32_t *n, ss_error *err);
 
+/* How many tasks ss_tasks_transfer would add, so that ids can be told beforehand. */
+uint64_t ss_tasks_transfer_count(ss_links_mode mode, uint32_t links, int64_t bytes,
+                                 int64_t segment_bytes, uint32_t max_segments);
+
 /* Builds successor rows; refuses edges to tasks that do not exist and graphs whose result would not
  * be unique.  Cycles are found by the engine, which names one. */
 ss_status ss_tasks_finish(ss_tasks *t, ss_error *err);
 
+/* How long after its end the successors of a task are ready. */
+static inline ss_time ss_tasks_lag(const ss_tasks *t, ss_task task)
+{
+    uint32_t w = t->where[task.i];
+    return w <= t->devices + t->links ? t->lag[w] : 0;
+}
+
 /* The resources that a task holds. */
 const uint32_t *ss_tasks_resources(const ss_tasks *t, ss_task task, uint32_t *n);
 
-/* Payload of all transfers, each message once however many hops and segments. */
+/* Payload of all transfers, each message once however many hops and segments: the bytes of tasks
+ * whose hop is 0.  Beyond 2^63 adding was refused. */
 int64_t ss_tasks_bytes_moved(const ss_tasks *t);
 size_t ss_tasks_memory(const ss_tasks *t); /* bytes of its arrays */
 

@@ -1,0 +1,609 @@
+/* tasks.c - columns of tasks, rows of edges, and how a message becomes tasks.
+ *
+ * Adding is what a lowering does most, so the checks are a few comparisons and the columns grow
+ * together.  Successor rows are made once, at the end, by counting: that costs two passes over the
+ * edges and no memory beside the rows themselves.
+ */
+#include "graph/tasks.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+static const char *const mode_names[SS_LINKS_MODES] = {"fifo-hop", "fifo-pipe", "fifo-path"};
+
+static const char *const kind_names[SS_TASK_KINDS] = {
+    "none",       "compute", "forward", "backward", "lumped",
+    "accumulate", "barrier", "update",  "transfer", "collective"};
+
+static const char *const cargo_names[SS_CARGOS] = {"none", "activation", "gradient",
+                                                   "weight_gradient", "weight"};
+
+const char *ss_links_mode_name(ss_links_mode m)
+{
+    return (unsigned)m < SS_LINKS_MODES ? mode_names[m] : "none";
+}
+
+ss_status ss_links_mode_parse(const char *text, ss_links_mode *out, ss_error *err)
+{
+    for (unsigned m = 0; m < SS_LINKS_MODES; m++) {
+        if (!strcmp(text, mode_names[m])) {
+            *out = (ss_links_mode)m;
+            return SS_OK;
+        }
+    }
+    if (!strcmp(text, "shared"))
+        return ss_fail(
+            err, SS_EUNSUPPORTED,
+            "links \"shared\" (max-min fair rates) are not offered by this version; there are "
+            "fifo-hop, fifo-pipe and fifo-path");
+    const char *near = ss_nearest(text, mode_names, SS_LINKS_MODES);
+    return ss_fail(err, SS_EINVAL,
+                   "links \"%s\": there are fifo-hop, fifo-pipe and fifo-path%s%s%s", text,
+                   near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+const char *ss_task_kind_name(ss_task_kind k)
+{
+    return (unsigned)k < SS_TASK_KINDS ? kind_names[k] : "none";
+}
+
+const char *ss_cargo_name(ss_cargo c)
+{
+    return (unsigned)c < SS_CARGOS ? cargo_names[c] : "none";
+}
+
+static ss_status check_link(uint32_t i, double bytes_per_s, double latency_s, ss_error *err)
+{
+    if (!(bytes_per_s > 0) || isinf(bytes_per_s))
+        return ss_fail(err, SS_EINVAL,
+                       "link %u: bandwidth is %g B/s; it must be positive and finite", i,
+                       bytes_per_s);
+    if (!(latency_s >= 0) || isinf(latency_s))
+        return ss_fail(err, SS_EINVAL, "link %u: latency is %g s; it must be 0 or more, and finite",
+                       i, latency_s);
+    return SS_OK;
+}
+
+static ss_status reserve_resources(ss_tasks *t, uint32_t devices, uint32_t links, ss_error *err)
+{
+    if ((uint64_t)devices + links > UINT32_MAX / 2)
+        return ss_fail(err, SS_ERANGE, "%u devices and %u links are more than 2^31 resources",
+                       devices, links);
+    ss_status s = SS_RESERVE(t->lag, t->resource_cap, (size_t)devices + links + 1, "lags", err);
+    if (!s && (size_t)links + 1 > t->link_cap) {
+        uint32_t cap = ss_grown(t->link_cap, (size_t)links + 1);
+        s = SS_REGROW(t->bytes_per_s, cap, "bandwidths of links", err);
+        if (!s)
+            s = SS_REGROW(t->latency_s, cap, "latencies of links", err);
+        if (!s)
+            t->link_cap = cap;
+    }
+    return s;
+}
+
+static ss_status grow_tasks(ss_tasks *t, size_t cap, ss_error *err)
+{
+    ss_status s;
+    if ((s = SS_REGROW(t->hold, cap, "tasks", err)) ||
+        (s = SS_REGROW(t->where, cap, "tasks", err)) ||
+        (s = SS_REGROW(t->bytes, cap, "tasks", err)) ||
+        (s = SS_REGROW(t->label, cap, "labels of tasks", err)) ||
+        (s = SS_REGROW(t->first_in, cap + 1, "tasks", err)))
+        return s;
+    t->cap = (uint32_t)cap;
+    return SS_OK;
+}
+
+/* Room for `more` tasks behind the last one; row 0 is always there. */
+static ss_status reserve_tasks(ss_tasks *t, uint64_t more, ss_error *err)
+{
+    size_t need = (size_t)t->n + 1 + more;
+    if (need <= t->cap)
+        return SS_OK;
+    uint32_t cap = need < UINT32_MAX / 2 ? ss_grown(t->cap, need) : 0;
+    if (!cap)
+        return ss_fail(err, SS_ERANGE, "too many tasks: %zu; at most 2^31 fit", need - 1);
+    return grow_tasks(t, cap, err);
+}
+
+static ss_status reserve_edges(ss_tasks *t, uint64_t more, ss_error *err)
+{
+    size_t need = (size_t)t->edges + more;
+    return need <= t->edge_cap ? SS_OK : SS_RESERVE(t->in, t->edge_cap, need, "dependencies", err);
+}
+
+ss_status ss_tasks_start(ss_tasks *t, uint32_t devices, uint32_t links, const double *bytes_per_s,
+                         const double *latency_s, ss_links_mode mode, ss_error *err)
+{
+    if ((unsigned)mode >= SS_LINKS_MODES)
+        return ss_fail(err, SS_EINVAL, "links mode %d does not exist", (int)mode);
+    ss_status s = reserve_resources(t, devices, links, err);
+    if (s)
+        return s;
+    memset(t->lag, 0, ((size_t)devices + links + 1) * sizeof *t->lag);
+    t->n = t->edges = t->sets = 0;
+    t->moved = 0;
+    t->devices = devices;
+    t->links = links;
+    t->mode = mode;
+    t->finished = false;
+    if (t->set_slots)
+        memset(t->set_slot, 0, t->set_slots * sizeof *t->set_slot);
+    t->bytes_per_s[0] = t->latency_s[0] = 0;
+    for (uint32_t l = 1; l <= links; l++) {
+        t->bytes_per_s[l] = bytes_per_s[l];
+        t->latency_s[l] = latency_s[l];
+        if ((s = check_link(l, bytes_per_s[l], latency_s[l], err)))
+            return s;
+        if (mode == SS_LINKS_FIFO_PIPE &&
+            (s = ss_time_from_seconds(latency_s[l], "latency", &t->lag[devices + l], err)))
+            return ss_fail_in(err, "link %u", l);
+    }
+    if ((s = reserve_tasks(t, 1, err)))
+        return s;
+    t->hold[0] = t->bytes[0] = 0;
+    t->where[0] = 0;
+    t->label[0] = (ss_task_label){0};
+    t->first_in[0] = t->first_in[1] = 0;
+    return SS_OK;
+}
+
+void ss_tasks_free(ss_tasks *t)
+{
+    if (!t)
+        return;
+    ss_free(t->hold);
+    ss_free(t->where);
+    ss_free(t->bytes);
+    ss_free(t->label);
+    ss_free(t->first_in);
+    ss_free(t->in);
+    ss_free(t->first_out);
+    ss_free(t->out);
+    ss_free(t->lag);
+    ss_free(t->bytes_per_s);
+    ss_free(t->latency_s);
+    ss_free(t->first_of_set);
+    ss_free(t->of_set);
+    ss_free(t->set_slot);
+    *t = (ss_tasks){0};
+}
+
+ss_status ss_tasks_reserve(ss_tasks *t, uint32_t tasks, uint32_t edges, ss_error *err)
+{
+    if (tasks >= UINT32_MAX / 2)
+        return ss_fail(err, SS_ERANGE, "too many tasks: %u; at most 2^31 fit", tasks);
+    if (tasks >= t->cap) {
+        ss_status s = grow_tasks(t, (size_t)tasks + 1, err);
+        if (s)
+            return s;
+    }
+    if (edges > t->edge_cap) {
+        ss_status s = SS_REGROW(t->in, edges, "dependencies", err);
+        if (s)
+            return s;
+        t->edge_cap = edges;
+    }
+    return SS_OK;
+}
+
+/* Nothing here can fail: whoever calls it has reserved. */
+static inline uint32_t push_task(ss_tasks *t, uint32_t where, ss_time hold, int64_t bytes,
+                                 const ss_task_label *label)
+{
+    uint32_t i = ++t->n;
+    t->hold[i] = hold;
+    t->where[i] = where;
+    t->bytes[i] = bytes;
+    t->label[i] = *label;
+    t->first_in[i + 1] = t->edges;
+    if (label->hop == 0)
+        t->moved += bytes;
+    return i;
+}
+
+static inline void push_edge(ss_tasks *t, uint32_t before)
+{
+    t->in[t->edges++] = before;
+    t->first_in[t->n + 1] = t->edges;
+}
+
+static ss_status refuse_task(const ss_tasks *t, uint32_t where, ss_time hold, int64_t bytes,
+                             ss_error *err)
+{
+    if (where == 0 || where > (uint64_t)t->devices + t->links + t->sets)
+        return ss_fail(
+            err, SS_EINVAL,
+            "task %u: resource %u does not exist; there are %u devices, %u links, %u sets",
+            t->n + 1, where, t->devices, t->links, t->sets);
+    if (hold < 0)
+        return ss_fail(err, SS_EINVAL, "task %u: its time is negative, %lld ps", t->n + 1,
+                       (long long)hold);
+    if (bytes < 0)
+        return ss_fail(err, SS_EINVAL, "task %u: %lld bytes", t->n + 1, (long long)bytes);
+    return ss_fail(err, SS_ERANGE, "task %u: with its %lld bytes more than 2^63 are moved in all",
+                   t->n + 1, (long long)bytes);
+}
+
+ss_status ss_tasks_add(ss_tasks *t, uint32_t resource, ss_time hold, int64_t bytes,
+                       const ss_task_label *label, ss_task *out, ss_error *err)
+{
+    static const ss_task_label none = {0};
+    if (resource - 1 >= t->devices + t->links + t->sets || hold < 0 || bytes < 0 ||
+        bytes > INT64_MAX - t->moved)
+        return refuse_task(t, resource, hold, bytes, err);
+    if ((size_t)t->n + 1 >= t->cap) {
+        ss_status s = reserve_tasks(t, 1, err);
+        if (s)
+            return s;
+    }
+    out->i = push_task(t, resource, hold, bytes, label ? label : &none);
+    t->finished = false;
+    return SS_OK;
+}
+
+ss_status ss_tasks_after(ss_tasks *t, ss_task before, ss_error *err)
+{
+    if (before.i == 0 || before.i == t->n)
+        return before.i
+                   ? ss_fail(err, SS_EINVAL, "task %u waits for itself", t->n)
+                   : ss_fail(err, SS_EINVAL, "task %u waits for task 0; tasks count from 1", t->n);
+    if (t->n == 0)
+        return ss_fail(err, SS_EINVAL, "a dependency on task %u comes before the first task",
+                       before.i);
+    if (t->edges >= t->edge_cap) {
+        ss_status s = reserve_edges(t, 1, err);
+        if (s)
+            return s;
+    }
+    push_edge(t, before.i);
+    t->finished = false;
+    return SS_OK;
+}
+
+/* Sets. The members of a set that is looked up lie behind those of the last set, reserved and not
+ * yet counted. */
+
+static uint64_t hash_members(const uint32_t *resource, uint32_t n)
+{
+    uint64_t h = SS_HASH_START;
+    for (uint32_t i = 0; i < n; i++)
+        h = ss_hash_u64(h, resource[i]);
+    return h;
+}
+
+static uint32_t *find_slot(const ss_tasks *t, const uint32_t *resource, uint32_t n)
+{
+    uint32_t mask = t->set_slots - 1;
+    uint32_t i = (uint32_t)hash_members(resource, n) & mask;
+    for (;; i = (i + 1) & mask) {
+        uint32_t s = t->set_slot[i];
+        if (!s)
+            return &t->set_slot[i];
+        const uint32_t *row = t->of_set + t->first_of_set[s];
+        if (t->first_of_set[s + 1] - t->first_of_set[s] == n &&
+            !memcmp(row, resource, n * sizeof *resource))
+            return &t->set_slot[i];
+    }
+}
+
+static ss_status grow_slots(ss_tasks *t, ss_error *err)
+{
+    uint32_t slots = t->set_slots ? t->set_slots * 2 : 64;
+    uint32_t *slot = ss_alloc_zeroed(slots, sizeof *slot);
+    if (!slot)
+        return ss_fail_memory(err, "sets of resources", slots * sizeof *slot);
+    ss_free(t->set_slot);
+    t->set_slot = slot;
+    t->set_slots = slots;
+    for (uint32_t s = 1; s <= t->sets; s++)
+        *find_slot(t, t->of_set + t->first_of_set[s], t->first_of_set[s + 1] - t->first_of_set[s]) =
+            s;
+    return SS_OK;
+}
+
+/* Room for one more set of n members. */
+static ss_status reserve_set(ss_tasks *t, uint32_t n, ss_error *err)
+{
+    ss_status s = SS_RESERVE(t->first_of_set, t->set_cap, (size_t)t->sets + 3, "sets", err);
+    if (s)
+        return s;
+    if (!t->sets)
+        t->first_of_set[0] = t->first_of_set[1] = 0;
+    s = SS_RESERVE(t->of_set, t->of_set_cap, (size_t)t->first_of_set[t->sets + 1] + n,
+                   "resources of sets", err);
+    if (!s && (uint64_t)t->sets * 2 + 2 > t->set_slots)
+        s = grow_slots(t, err);
+    if (!s && (uint64_t)t->devices + t->links + t->sets + 1 > UINT32_MAX)
+        s = ss_fail(err, SS_ERANGE, "too many sets of resources: %u", t->sets);
+    return s;
+}
+
+/* The set whose n members lie at the end of of_set, ascending: an old one, or a new one. */
+static uint32_t settle_set(ss_tasks *t, uint32_t n)
+{
+    uint32_t first = t->first_of_set[t->sets + 1];
+    uint32_t *slot = find_slot(t, t->of_set + first, n);
+    if (!*slot) {
+        *slot = ++t->sets;
+        t->first_of_set[t->sets + 1] = first + n;
+    }
+    return t->devices + t->links + *slot;
+}
+
+ss_status ss_tasks_set(ss_tasks *t, const uint32_t *resource, uint32_t n, uint32_t *where,
+                       ss_error *err)
+{
+    if (n == 0)
+        return ss_fail(err, SS_EINVAL, "a set of no resources");
+    for (uint32_t i = 0; i < n; i++) {
+        if (resource[i] - 1 >= t->devices + t->links)
+            return ss_fail(err, SS_EINVAL, "set: resource %u does not exist; there are 1 to %u",
+                           resource[i], t->devices + t->links);
+        if (i && resource[i] <= resource[i - 1])
+            return ss_fail(err, SS_EINVAL, "set: resource %u comes after %u; they must ascend",
+                           resource[i], resource[i - 1]);
+    }
+    ss_status s = reserve_set(t, n, err);
+    if (s)
+        return s;
+    memcpy(t->of_set + t->first_of_set[t->sets + 1], resource, n * sizeof *resource);
+    *where = settle_set(t, n);
+    return SS_OK;
+}
+
+/* Messages. */
+
+static uint32_t segments_of(ss_links_mode mode, int64_t bytes, int64_t segment_bytes,
+                            uint32_t max_segments)
+{
+    if (mode == SS_LINKS_FIFO_PATH || segment_bytes <= 0 || max_segments <= 1 || bytes <= 1)
+        return 1;
+    int64_t n = (bytes - 1) / segment_bytes + 1;
+    return n < max_segments ? (uint32_t)n : max_segments;
+}
+
+uint64_t ss_tasks_transfer_count(ss_links_mode mode, uint32_t links, int64_t bytes,
+                                 int64_t segment_bytes, uint32_t max_segments)
+{
+    if (links == 0)
+        return 0;
+    if (mode == SS_LINKS_FIFO_PATH)
+        return 1;
+    return (uint64_t)links * segments_of(mode, bytes, segment_bytes, max_segments);
+}
+
+static ss_status check_message(const ss_tasks *t, const uint32_t *link, uint32_t links,
+                               int64_t bytes, int64_t segment_bytes, const ss_task *before,
+                               uint32_t befores, ss_error *err)
+{
+    if (bytes < 0)
+        return ss_fail(err, SS_EINVAL, "a transfer of %lld bytes", (long long)bytes);
+    if (bytes > INT64_MAX - t->moved)
+        return ss_fail(err, SS_ERANGE, "a transfer of %lld bytes: more than 2^63 are moved in all",
+                       (long long)bytes);
+    if (segment_bytes < 0)
+        return ss_fail(err, SS_EINVAL, "segments of %lld bytes", (long long)segment_bytes);
+    if (links > UINT16_MAX)
+        return ss_fail(err, SS_ERANGE, "a route of %u links; at most %d can be crossed", links,
+                       UINT16_MAX);
+    for (uint32_t i = 0; i < links; i++)
+        if (link[i] - 1 >= t->links)
+            return ss_fail(err, SS_EINVAL, "a transfer over link %u; there are 1 to %u", link[i],
+                           t->links);
+    for (uint32_t i = 0; i < befores; i++)
+        if (before[i].i == 0)
+            return ss_fail(err, SS_EINVAL, "a transfer waits for task 0; tasks count from 1");
+    return SS_OK;
+}
+
+static ss_status link_hold(const ss_tasks *t, uint32_t link, int64_t bytes, ss_time *out,
+                           ss_error *err)
+{
+    double latency = t->mode == SS_LINKS_FIFO_HOP ? t->latency_s[link] : 0;
+    double seconds = latency + (double)bytes / t->bytes_per_s[link];
+    if (ss_time_from_seconds(seconds, "transfer", out, err))
+        return ss_fail_in(err, "%lld bytes over link %u", (long long)bytes, link);
+    return SS_OK;
+}
+
+/* fifo-hop and fifo-pipe: hop after hop; segment s of a hop follows segment s of the hop before.
+ * All times are tried before the first task is added, so that a failure adds none. */
+static ss_status add_hops(ss_tasks *t, const uint32_t *link, uint32_t links, int64_t bytes,
+                          uint32_t segments, const ss_task_label *label, const ss_task *before,
+                          uint32_t befores, ss_error *err)
+{
+    int64_t shortest = bytes / segments, longer = bytes % segments;
+    ss_time hold, hold_longer = 0;
+    for (uint32_t h = 0; h < links; h++) {
+        ss_status s = link_hold(t, link[h], shortest + (longer > 0), &hold, err);
+        if (s)
+            return s;
+    }
+    ss_task_label l = *label;
+    for (uint32_t h = 0; h < links; h++) {
+        (void)link_hold(t, link[h], shortest, &hold, err); /* the longer one has passed */
+        if (longer)
+            (void)link_hold(t, link[h], shortest + 1, &hold_longer, err);
+        l.hop = (uint16_t)h;
+        for (uint32_t s = 0; s < segments; s++) {
+            bool is_longer = s < longer;
+            uint32_t i = push_task(t, t->devices + link[h], is_longer ? hold_longer : hold,
+                                   shortest + is_longer, &l);
+            if (h)
+                push_edge(t, i - segments);
+            else
+                for (uint32_t b = 0; b < befores; b++)
+                    push_edge(t, before[b].i);
+        }
+    }
+    return SS_OK;
+}
+
+/* fifo-path: one task that holds all links of the route. */
+static ss_status add_path(ss_tasks *t, const uint32_t *link, uint32_t links, int64_t bytes,
+                          const ss_task_label *label, const ss_task *before, uint32_t befores,
+                          ss_error *err)
+{
+    double latency = 0, slowest = INFINITY;
+    for (uint32_t i = 0; i < links; i++) {
+        latency += t->latency_s[link[i]];
+        slowest = fmin(slowest, t->bytes_per_s[link[i]]);
+    }
+    ss_time hold;
+    if (ss_time_from_seconds(latency + (double)bytes / slowest, "transfer", &hold, err))
+        return ss_fail_in(err, "%lld bytes over %u links", (long long)bytes, links);
+
+    uint32_t where = t->devices + link[0];
+    if (links > 1) {
+        ss_status s = reserve_set(t, links, err);
+        if (s)
+            return s;
+        uint32_t *row = t->of_set + t->first_of_set[t->sets + 1];
+        for (uint32_t i = 0; i < links; i++) { /* routes are short: insertion */
+            uint32_t k = i;
+            for (; k && row[k - 1] > t->devices + link[i]; k--)
+                row[k] = row[k - 1];
+            row[k] = t->devices + link[i];
+        }
+        for (uint32_t i = 1; i < links; i++)
+            if (row[i] == row[i - 1])
+                return ss_fail(err, SS_EINVAL, "a route crosses link %u twice",
+                               row[i] - t->devices);
+        where = settle_set(t, links);
+    }
+    ss_task_label l = *label;
+    l.hop = 0;
+    push_task(t, where, hold, bytes, &l);
+    for (uint32_t b = 0; b < befores; b++)
+        push_edge(t, before[b].i);
+    return SS_OK;
+}
+
+ss_status ss_tasks_transfer(ss_tasks *t, const uint32_t *link, uint32_t links, int64_t bytes,
+                            int64_t segment_bytes, uint32_t max_segments,
+                            const ss_task_label *label, const ss_task *before, uint32_t befores,
+                            ss_task *first, uint32_t *n, ss_error *err)
+{
+    static const ss_task_label none = {.kind = SS_TASK_TRANSFER};
+    *first = (ss_task){0};
+    *n = 0;
+    ss_status s = check_message(t, link, links, bytes, segment_bytes, before, befores, err);
+    if (s || links == 0)
+        return s;
+    bool path = t->mode == SS_LINKS_FIFO_PATH;
+    uint32_t segments = segments_of(t->mode, bytes, segment_bytes, max_segments);
+    uint64_t hops = path ? 1 : links;
+    uint64_t tasks = hops * segments;
+    uint64_t edges = (uint64_t)segments * befores + (hops - 1) * segments;
+    if ((s = reserve_tasks(t, tasks, err)) || (s = reserve_edges(t, edges, err)))
+        return s;
+    label = label ? label : &none;
+    s = path ? add_path(t, link, links, bytes, label, before, befores, err)
+             : add_hops(t, link, links, bytes, segments, label, before, befores, err);
+    if (s)
+        return s;
+    t->finished = false;
+    *first = (ss_task){t->n - segments + 1};
+    *n = segments;
+    return SS_OK;
+}
+
+/* An edge to a smaller id, a > b, is right only if a takes time: then (ready, id) still grows. */
+static ss_status check_edges(const ss_tasks *t, ss_error *err)
+{
+    for (uint32_t b = 1; b <= t->n; b++) {
+        for (uint32_t e = t->first_in[b]; e < t->first_in[b + 1]; e++) {
+            uint32_t a = t->in[e];
+            if (a <= b)
+                continue;
+            if (a > t->n)
+                return ss_fail(err, SS_EINVAL, "task %u waits for task %u; there are 1 to %u", b, a,
+                               t->n);
+            if (t->hold[a] == 0 && ss_tasks_lag(t, (ss_task){a}) == 0)
+                return ss_fail(
+                    err, SS_EINVAL,
+                    "task %u waits for task %u, which takes no time and has a larger id: "
+                    "what runs first among equal ready times would be left open; number "
+                    "task %u before task %u",
+                    b, a, a, b);
+        }
+    }
+    return SS_OK;
+}
+
+static ss_status reserve_out(ss_tasks *t, ss_error *err)
+{
+    /* Nothing in the old arrays is wanted, so they need not be copied. */
+    if ((size_t)t->n + 2 > t->row_out_cap) {
+        size_t cap = (size_t)t->cap + 1;
+        ss_free(t->first_out);
+        t->row_out_cap = 0;
+        t->first_out = ss_alloc(cap * sizeof *t->first_out);
+        if (!t->first_out)
+            return ss_fail_memory(err, "successors of tasks", cap * sizeof *t->first_out);
+        t->row_out_cap = (uint32_t)cap;
+    }
+    if (t->edges > t->out_cap || !t->out) {
+        ss_free(t->out);
+        t->out_cap = 0;
+        t->out = ss_alloc((size_t)t->edge_cap * sizeof *t->out);
+        if (!t->out)
+            return ss_fail_memory(err, "dependencies", (size_t)t->edge_cap * sizeof *t->out);
+        t->out_cap = t->edge_cap;
+    }
+    return SS_OK;
+}
+
+ss_status ss_tasks_finish(ss_tasks *t, ss_error *err)
+{
+    ss_status s = check_edges(t, err);
+    if (!s)
+        s = reserve_out(t, err);
+    if (s)
+        return s;
+    /* first_out[a] counts, then is the end of row a, then, filled from behind, its beginning. */
+    memset(t->first_out, 0, ((size_t)t->n + 2) * sizeof *t->first_out);
+    for (uint32_t e = 0; e < t->edges; e++)
+        t->first_out[t->in[e]]++;
+    for (uint32_t i = 1; i <= t->n + 1; i++)
+        t->first_out[i] += t->first_out[i - 1];
+    for (uint32_t b = t->n; b > 0; b--)
+        for (uint32_t e = t->first_in[b]; e < t->first_in[b + 1]; e++)
+            t->out[--t->first_out[t->in[e]]] = b;
+    t->finished = true;
+    return SS_OK;
+}
+
+const uint32_t *ss_tasks_resources(const ss_tasks *t, ss_task task, uint32_t *n)
+{
+    uint32_t w = t->where[task.i];
+    if (w <= t->devices + t->links) {
+        *n = 1;
+        return &t->where[task.i];
+    }
+    uint32_t s = w - t->devices - t->links;
+    *n = t->first_of_set[s + 1] - t->first_of_set[s];
+    return t->of_set + t->first_of_set[s];
+}
+
+int64_t ss_tasks_bytes_moved(const ss_tasks *t)
+{
+    return t->moved;
+}
+
+size_t ss_tasks_memory(const ss_tasks *t)
+{
+    size_t task = sizeof *t->hold + sizeof *t->where + sizeof *t->bytes + sizeof *t->label +
+                  sizeof *t->first_in;
+    size_t last_row = t->cap ? sizeof *t->first_in : 0;
+    return t->cap * task + last_row + (t->edge_cap + (size_t)t->out_cap) * sizeof *t->in +
+           t->row_out_cap * sizeof *t->first_out + t->resource_cap * sizeof *t->lag +
+           t->link_cap * (sizeof *t->bytes_per_s + sizeof *t->latency_s) +
+           (t->set_cap + (size_t)t->of_set_cap + t->set_slots) * sizeof *t->of_set;
+}
