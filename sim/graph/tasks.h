@@ -126,12 +126,14 @@ ss_status ss_tasks_after(ss_tasks *t, ss_task before, ss_error *err);
 ss_status ss_tasks_set(ss_tasks *t, const uint32_t *resource, uint32_t n, uint32_t *where,
                        ss_error *err);
 
-/* A message over links (1 .. t->links, in order, none twice), after `before[0..befores-1]`, by the mode of the
- * graph: in fifo-hop and fifo-pipe a chain of tasks, one for each link and segment; in fifo-path one
- * task.  Its last tasks, all of which a receiver must wait for, are *first .. *first + *n - 1.
+/* A message over links (1 .. t->links, in order, none twice), after `before[0..befores-1]`, by the
+ * mode of the graph: in fifo-hop and fifo-pipe a chain of tasks, one for each link and segment; in
+ * fifo-path one task.  Its last tasks, all of which a receiver must wait for, are
+ * *first .. *first + *n - 1.
  * A message is cut into the fewest segments of at most segment_bytes, but never more than
  * max_segments (0 or 1, or segment_bytes 0: not cut); they differ by a byte at most, and each follows
- * its own chain.  Ids run through all segments of the first link, then of the second.  Without links (source and target are one device) nothing is added and *n is 0. */
+ * its own chain.  Ids run through all segments of the first link, then of the second.
+ * Without links (source and target are one device) nothing is added and *n is 0. */
 ss_status ss_tasks_transfer(ss_tasks *t, const uint32_t *link, uint32_t links, int64_t bytes,
                             int64_t segment_bytes, uint32_t max_segments,
                             const ss_task_label *label, const ss_task *before, uint32_t befores,
