@@ -1,13 +1,16 @@
 /* cost.h - how long a part of an operator takes on a device.
  *
- * Three sources, asked in the order that the user stacked them, the first that knows wins:
+ * Three kinds of sources, asked in the order in which they were added; the first that knows wins:
  *   given     seconds by operator name, for one part (or for the whole, shared by FLOP)
- *   table     measured seconds by (kind, attributes, part shape, phase, device kind), interpolated in
- *             size with GSL where a neighbourhood of measured sizes exists
+ *   table     measured seconds by (kind, attributes, part shape, element type, phase, device kind),
+ *             interpolated in size with GSL between measured sizes, never beyond them
  *   roofline  launch + max(flop / (peak * efficiency), bytes / (bandwidth * efficiency)), efficiency
  *             falling with small work; constants by device kind, each with its source
- * Every answer is remembered by what it depends on, so a search asks the slow sources once.  What no
- * source knew is collected, all of it, for one clear report.
+ * Every answer is remembered by all that it depends on (the operator's definition, not its address),
+ * so a search asks the slow sources once.  What no source knew is collected, all of it, for one clear
+ * report: until then such a part counts as 0, so whoever lowers asks ss_costs_refuse_missing next.
+ *
+ * One ss_costs is for one thread at a time.
  */
 #ifndef SS_COST_H
 #define SS_COST_H
@@ -25,48 +28,73 @@ typedef struct ss_costs ss_costs;
 ss_status ss_costs_new(ss_costs **out, ss_error *err);
 void ss_costs_free(ss_costs *c);
 
-/* Efficiency model of a device kind. */
+/* Efficiency model of a device kind.  Work with products (macs) takes
+ *     launch + max((flop + half_flop) / (peak * efficiency), bytes / (bandwidth * memory_efficiency))
+ * so that products of half_flop FLOP run at half of the efficiency of large ones (Hockney's n 1/2);
+ * other work takes the same without half_flop.  Peak and bandwidth are those of the device; without a
+ * peak for tf32 that for f32 is taken, as libraries do. */
 typedef struct ss_roofline {
     const char *kind;       /* of ss_device_def; "*": any */
     double launch_s;        /* each task, even an empty one */
     double flop_efficiency; /* of peak, reached by large matrix products */
+    double conv_efficiency; /* the same of convolutions */
     double memory_efficiency;
-    double half_flop;       /* FLOP of a task that reaches half of that efficiency */
-    const char *source;     /* where the constants come from */
+    double half_flop;
+    const char *source; /* where the constants come from */
 } ss_roofline;
 
 const ss_roofline *ss_roofline_builtin(const char *kind); /* falls back to "*" */
+/* With NULL the built-in constants serve every kind.  An override replaces those of one kind, or of
+ * every kind ("*"); NAN in a field keeps the built-in one. */
 ss_status ss_costs_add_roofline(ss_costs *c, const ss_roofline *override_or_null, ss_error *err);
 
-/* Seconds for forward and backward of one part of the operator, or, with whole, of all of it. */
+/* Seconds for forward and backward of one part of the operator, or, with whole, of all of it; NAN:
+ * not given for that phase.  A device of speed 0.5 takes twice as long. */
 ss_status ss_costs_add_given(ss_costs *c, const char *op_name, double forward_s, double backward_s,
                              bool whole, ss_error *err);
+/* Refuses a given time for an operator that the model does not have, naming the nearest. */
+ss_status ss_costs_check_given(const ss_costs *c, const ss_model *m, ss_error *err);
 
-/* One measured point.  key_shape is the part's output box extents, then each input's. */
+/* One measured point. */
 typedef struct ss_measured {
     const char *kind, *device_kind;
-    const char *attributes;  /* canonical text: "kernel_h=3 kernel_w=3 ..." in table order */
-    const char *shape;       /* canonical text: "64x64x55x55 < 64x3x224x224" */
-    const char *dtype;
+    const char *attributes; /* canonical text: "kernel_h=3 kernel_w=3 ...", as ss_cost_key has it */
+    const char *shape;      /* the part's output extents, then each input's: "64x64x55x55 < 64x3x224x224, ..." */
+    const char *dtype;      /* of output 0 */
     ss_phase phase;
-    double seconds, spread_s;
-    uint32_t samples;
+    double seconds, spread_s; /* spread: standard deviation, 0 if not known */
+    uint32_t samples;         /* how many runs the seconds are the middle of; 0 if not known */
 } ss_measured;
 
+/* Rows that follow belong to this table; the name ("profile.csv") is for messages. */
+ss_status ss_costs_begin_table(ss_costs *c, const char *name, ss_error *err);
+/* Refuses a row whose kind, attributes, shape or element type cannot be, and one measured before. */
 ss_status ss_costs_add_measured(ss_costs *c, const ss_measured *row, ss_error *err);
 
-/* The measured key of a part, as ss_measured spells it. */
+/* The measured key of a part, as ss_measured spells it.  Attributes in the order of the kind's table;
+ * those that say how wide the output is (out, hidden, size) are left out, since the shape says it, and
+ * counts that are split with it (heads, groups) are those of the part: a part has the key of an
+ * operator of its size. */
 void ss_cost_key(const ss_op_def *op, const ss_box *main, ss_text *attributes, ss_text *shape);
 
-/* Optimistic multiplier for studies: every compute time times this; 1 unless set. */
-void ss_costs_set_scale(ss_costs *c, double scale);
+/* Appends the sources of another; it may be freed or added to afterwards. */
+ss_status ss_costs_add_all(ss_costs *c, const ss_costs *from, ss_error *err);
 
-ss_timer ss_costs_timer(ss_costs *c, const ss_topology *t);
+/* Multiplier for studies: every compute time times this; 1 unless set. */
+ss_status ss_costs_set_scale(ss_costs *c, double scale, ss_error *err);
 
-/* How the answers came about so far: rows asked, by source, exact or interpolated; and every key that
- * no source knew.  Written for a person. */
-ss_status ss_costs_report(const ss_costs *c, ss_text *out, ss_error *err);
+/* What lowering asks.  The timer lives as long as c and is for this topology, which must outlive its
+ * use; topologies may have timers side by side. */
+ss_status ss_costs_timer(ss_costs *c, const ss_topology *t, ss_timer *out, ss_error *err);
+
+/* Distinct keys that no source knew, so far; and a refusal that names the first and counts the others
+ * if there were any since this was asked last. */
 uint32_t ss_costs_missing(const ss_costs *c);
-uint64_t ss_costs_hash(const ss_costs *c);
+ss_status ss_costs_refuse_missing(ss_costs *c, ss_error *err);
+
+/* How the answers came about so far: parts asked for, by source, exact or interpolated; every key that
+ * no source knew; given times that nobody asked for.  Written for a person. */
+ss_status ss_costs_report(const ss_costs *c, ss_text *out, ss_error *err);
+uint64_t ss_costs_hash(const ss_costs *c); /* of the sources, in their order, and the scale */
 
 #endif
