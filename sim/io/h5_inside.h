@@ -1,0 +1,46 @@
+/* h5_inside.h - what h5.c and h5_table.c share; nobody else includes it. */
+#ifndef SS_H5_INSIDE_H
+#define SS_H5_INSIDE_H
+
+#include <hdf5.h>
+
+#include "io/file.h"
+#include "io/h5.h"
+
+struct ss_h5 {
+    hid_t file;
+    char *path;
+    ss_file out; /* writing: the temporary file, still empty */
+    bool writing;
+    uint64_t bytes; /* reading: size of the file */
+};
+
+/* The library prints its error stack unless told not to, and telling is process-wide: it is put
+ * back as it was before a call of ours returns, for a host that uses HDF5 too. */
+typedef struct ss_h5_hush {
+    H5E_auto2_t print;
+    void *data;
+} ss_h5_hush;
+
+ss_h5_hush ss_h5_quiet(void);
+void ss_h5_unquiet(const ss_h5_hush *h);
+
+/* "FILE: cannot WHAT OBJECT: REASON" from the library's error stack, which the next call into the
+ * library empties: call this first, close handles after. */
+ss_status ss_h5_failed(const ss_h5 *f, const char *what, const char *object, ss_error *err);
+
+/* The same for something that is asked for and is not there, or is there and cannot be opened. */
+ss_status ss_h5_not_opened(ss_h5 *f, const char *what, const char *object, ss_error *err);
+
+ss_status ss_h5_text_attribute(ss_h5 *f, hid_t on, const char *object, const char *name,
+                               const char *value, ss_error *err);
+ss_status ss_h5_u64_attribute(ss_h5 *f, hid_t on, const char *object, const char *name,
+                              uint64_t value, ss_error *err);
+
+/* The type of a text of `bytes` bytes; negative on failure, as the library has it. */
+hid_t ss_h5_text_type(size_t bytes);
+
+/* "64-bit floating-point numbers" */
+char *ss_h5_type_text(hid_t type, char *buffer, size_t n);
+
+#endif
