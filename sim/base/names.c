@@ -60,6 +60,15 @@ ss_status ss_names_add(ss_names *t, const char *text, uint32_t *id, ss_error *er
     return SS_OK;
 }
 
+/* The newest name may lie behind others in its run of places, but none lies behind it. */
+void ss_names_drop_last(ss_names *t)
+{
+    if (!t->n)
+        return;
+    t->slot[place_of(t, t->text[t->n])] = 0;
+    ss_free(t->text[t->n--]);
+}
+
 const char *ss_names_text(const ss_names *t, uint32_t id)
 {
     return id && id <= t->n ? t->text[id] : "";

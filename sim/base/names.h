@@ -16,6 +16,7 @@ typedef struct ss_names {
 ss_status ss_names_add(ss_names *t, const char *text, uint32_t *id, ss_error *err);
 uint32_t ss_names_find(const ss_names *t, const char *text); /* 0: not there */
 const char *ss_names_text(const ss_names *t, uint32_t id);
+void ss_names_drop_last(ss_names *t); /* undoes an add of something new; ids before it stay */
 const char *ss_names_nearest(const ss_names *t, const char *word); /* for messages; or NULL */
 void ss_names_free(ss_names *t);
 

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/names.h"
 #include "base/status.h"
 #include "graph/ids.h"
@@ -60,6 +61,8 @@ typedef struct ss_model {
     ss_names share_names;
     uint32_t *share_op; /* [share_names.n + 1]: the first operator with that label */
     uint32_t share_cap;
+    ss_arena memory; /* definitions, input lists and names of weights */
+    int64_t bytes;   /* of all tensors and weights: kept below 2^62, so that sums fit */
     double optimizer_bytes_per_weight_byte; /* state beside weights and gradients: 0 SGD, 1 momentum, 2 Adam */
 } ss_model;
 

@@ -2,7 +2,7 @@
  *
  * An extent E cut into d parts gives the first E mod d parts one element more, so parts differ by at
  * most one and part k starts at k * (E / d) + min(k, E mod d).  A dimension may have a grain (the
- * size of an attention head): then whole grains are dealt out.
+ * size of an attention head): then whole grains are dealt out, and the last may be short.
  */
 #ifndef SS_SHAPE_H
 #define SS_SHAPE_H
@@ -34,6 +34,7 @@ ss_status ss_shape_check(const ss_shape *s, const char *what, ss_error *err);
 int64_t ss_shape_elements(const ss_shape *s);
 int64_t ss_shape_bytes(const ss_shape *s);
 bool ss_shape_same(const ss_shape *a, const ss_shape *b);
+enum { SS_SHAPE_TEXT = 112 }; /* room for any shape's text */
 char *ss_shape_text(const ss_shape *s, char *buffer, size_t n); /* "64x3x224x224" */
 
 /* Half-open ranges, one for each dimension: lo <= x < hi.  Empty if any range is. */

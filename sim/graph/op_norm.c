@@ -1,0 +1,68 @@
+/* op_norm.c - normalisation over the batch or over the features. */
+#include <stddef.h>
+
+#include "graph/op_kinds.h"
+
+static void norm_forward(const ss_op_def *op, const ss_box *main, ss_work *work)
+{
+    (void)op;
+    work->flops = (double)ss_box_elements(main) * SS_FLOPS_NORM;
+}
+
+/* Exact statistics of a split batch would take an exchange of 2c numbers; like every framework by
+ * default, each part normalises over what it has. */
+static ss_status batch_infer(ss_op_def *op, ss_error *err)
+{
+    ss_status s = ss_op_want_images(op, err);
+    if (s)
+        return s;
+    ss_op_like_input(op);
+    ss_op_dim(op, 0, "n", SS_DIM_SAMPLE, 1);
+    ss_op_dim(op, 1, "c", SS_DIM_PARAMETER, 1);
+    ss_op_dim(op, 2, "h", SS_DIM_ATTRIBUTE, 1);
+    ss_op_dim(op, 3, "w", SS_DIM_ATTRIBUTE, 1);
+    static const int8_t follows[] = {1};
+    ss_op_weight(op, "scale", 1, &op->in[0].extent[1], follows);
+    ss_op_weight(op, "shift", 1, &op->in[0].extent[1], follows);
+    op->keeps_input = true;
+    return SS_OK;
+}
+
+const ss_op_kind ss_op_kind_batch_norm = {
+    .name = "batch_norm",
+    .summary = "normalise each channel over batch and image; statistics of each part are its own",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = batch_infer,
+    .input_box = ss_op_same_box,
+    .forward = norm_forward,
+};
+
+enum { LAYER_BIAS };
+
+static ss_status layer_infer(ss_op_def *op, ss_error *err)
+{
+    ss_status s = ss_op_want_features(op, err);
+    if (s)
+        return s;
+    ss_op_like_input(op);
+    ss_op_dims_features(op, SS_DIM_ATTRIBUTE, SS_DIM_WHOLE);
+    static const int8_t follows[] = {-1};
+    const int64_t *features = &op->in[0].extent[op->in[0].rank - 1];
+    ss_op_weight(op, "scale", 1, features, follows);
+    if (op->attr[LAYER_BIAS])
+        ss_op_weight(op, "shift", 1, features, follows);
+    op->keeps_input = true;
+    return SS_OK;
+}
+
+const ss_op_kind ss_op_kind_layer_norm = {
+    .name = "layer_norm",
+    .summary = "normalise over the features, the last dimension",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .attr = {{"bias", 1, 0, 1, "bool", "shift as well as scale"}},
+    .infer = layer_infer,
+    .input_box = ss_op_same_box,
+    .forward = norm_forward,
+};

@@ -1,0 +1,334 @@
+/* What every kind must be true to, tried on all of them; then what is particular to each.
+ *
+ * The numbers of single operators come from the shapes by hand, or from published tables (AlexNet's
+ * first layers, the general attention of Luong et al. 2015 at 40 steps and 1024 units).
+ */
+#include "graph/op.h"
+
+#include <math.h>
+
+#include "check.h"
+
+static ss_error err;
+
+static ss_shape shape(ss_dtype t, uint32_t rank, const int64_t *extent)
+{
+    ss_shape s = {.dtype = t, .rank = rank};
+    memcpy(s.extent, extent, rank * sizeof *extent);
+    return s;
+}
+
+#define SHAPE(...)                                                                                 \
+    shape(SS_F32, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
+
+/* An operator of a kind with the attributes named, the others at their presets. */
+static ss_op_def start(const char *kind, const char *attrs, uint32_t inputs, const ss_shape *in)
+{
+    ss_op_def op = {.kind = ss_op_kind_find(kind), .inputs = inputs};
+    if (!op.kind) {
+        printf("no kind %s\n", kind);
+        exit(1);
+    }
+    for (uint32_t i = 0; i < inputs; i++)
+        op.in[i] = in[i];
+    uint32_t n = ss_op_kind_attrs(op.kind);
+    for (uint32_t i = 0; i < n; i++)
+        op.attr[i] = op.kind->attr[i].preset;
+    char copy[256];
+    snprintf(copy, sizeof copy, "%s", attrs);
+    for (char *at = strtok(copy, " "); at; at = strtok(NULL, " ")) {
+        char *value = strchr(at, '=');
+        *value++ = 0;
+        uint32_t i = 0;
+        while (i < n && strcmp(op.kind->attr[i].name, at))
+            i++;
+        if (i == n || ss_attr_parse(&op.kind->attr[i], value, &op.attr[i], &err)) {
+            printf("%s has no attribute %s = %s\n", kind, at, value);
+            exit(1);
+        }
+    }
+    return op;
+}
+
+static ss_status make(ss_op_def *op, const char *kind, const char *attrs, uint32_t inputs,
+                      const ss_shape *in)
+{
+    *op = start(kind, attrs, inputs, in);
+    return ss_op_def_finish(op, &err);
+}
+
+#define ONE(op, kind, attrs, ...) make(&(op), kind, attrs, 1, (ss_shape[]){SHAPE(__VA_ARGS__)})
+
+static void refuse(ss_op_def *op, const char *kind, const char *attrs, ss_shape in,
+                   const char *words, const char *file, int line)
+{
+    ss_status s = make(op, kind, attrs, 1, &in);
+    if (!s || !strstr(err.text, words)) {
+        printf("  %s:%d: %s was %s: %s\n", file, line, kind, s ? "refused" : "accepted", err.text);
+        check_this_failed = 1;
+    }
+}
+
+#define REFUSED(kind, attrs, words, ...)                                                           \
+    refuse(&op, kind, attrs, SHAPE(__VA_ARGS__), words, __FILE__, __LINE__)
+
+/* One or more examples of each kind, small and uneven. */
+
+typedef struct example {
+    const char *kind, *attrs;
+    uint32_t inputs;
+    ss_shape in[3];
+} example;
+
+enum { MAX_EXAMPLES = 80 };
+static example examples[MAX_EXAMPLES];
+static uint32_t n_examples;
+
+static void example_of(const char *kind, const char *attrs, uint32_t inputs, ss_shape a, ss_shape b,
+                       ss_shape c)
+{
+    examples[n_examples++] = (example){kind, attrs, inputs, {a, b, c}};
+}
+
+static void collect_examples(void)
+{
+    ss_shape none = {0}, image = SHAPE(3, 6, 13, 11), words = SHAPE(3, 7);
+    ss_shape sequence = SHAPE(3, 10, 12), vector = SHAPE(5, 7), state = SHAPE(3, 2, 9);
+    words.dtype = SS_I32;
+    example_of("conv2d", "out=8 kernel_h=3 kernel_w=3 padding_h=1 padding_w=1", 1, image, none,
+               none);
+    example_of("conv2d", "out=9 kernel_h=5 kernel_w=1 stride_h=2 stride_w=3 groups=3 norm=batch", 1,
+               image, none, none);
+    example_of("conv2d", "out=4 kernel_h=2 kernel_w=7 padding_w=6 bias=false activation=gelu", 1,
+               image, none, none);
+    example_of("conv_transpose2d", "out=5 kernel_h=2 kernel_w=2 stride_h=2 stride_w=2", 1, image,
+               none, none);
+    example_of("conv_transpose2d",
+               "out=5 kernel_h=5 kernel_w=3 stride_h=3 stride_w=1 padding_h=2 padding_w=1 "
+               "activation=gelu",
+               1, image, none, none);
+    example_of("conv_transpose2d", "out=2 kernel_h=2 kernel_w=1 stride_h=4 stride_w=2", 1, image,
+               none, none);
+    example_of("pool2d", "kernel_h=3 kernel_w=3 stride_h=2 stride_w=2", 1, image, none, none);
+    example_of("pool2d", "type=avg kernel_h=4 kernel_w=3 padding_h=2 padding_w=1", 1, image, none,
+               none);
+    example_of("upsample2d", "factor_h=3 factor_w=2", 1, image, none, none);
+    example_of("batch_norm", "", 1, image, none, none);
+    example_of("layer_norm", "", 1, sequence, none, none);
+    example_of("layer_norm", "bias=false", 1, vector, none, none);
+    example_of("relu", "", 1, image, none, none);
+    example_of("gelu", "", 1, sequence, none, none);
+    example_of("tanh", "", 1, vector, none, none);
+    example_of("sigmoid", "", 1, vector, none, none);
+    example_of("dropout", "", 1, sequence, none, none);
+    example_of("scale", "", 1, SHAPE(17), none, none);
+    example_of("add", "", 3, image, image, image);
+    example_of("mul", "", 2, vector, vector, none);
+    example_of("concat", "", 3, image, SHAPE(3, 1, 13, 11), SHAPE(3, 8, 13, 11));
+    example_of("concat", "axis=l", 2, sequence, SHAPE(3, 4, 12), none);
+    example_of("slice", "axis=h start=2 size=9", 1, image, none, none);
+    example_of("select", "index=-3", 1, sequence, none, none);
+    example_of("flatten", "", 1, image, none, none);
+    example_of("to_sequence", "", 1, image, none, none);
+    example_of("linear", "out=13", 1, vector, none, none);
+    example_of("linear", "out=13 bias=false activation=gelu", 1, sequence, none, none);
+    example_of("embedding", "vocab=100 out=9", 1, words, none, none);
+    example_of("embedding", "vocab=100 out=9 dtype=bf16", 1, shape(SS_I64, 1, (int64_t[]){11}),
+               none, none);
+    example_of("position", "", 1, sequence, none, none);
+    example_of("position", "positions=32", 1, sequence, none, none);
+    example_of("lstm", "hidden=9", 1, sequence, none, none);
+    example_of("lstm", "hidden=9 bias=true state_steps=8", 3, sequence, state, state);
+    example_of("attention", "", 3, sequence, SHAPE(3, 5, 12), SHAPE(3, 6, 12));
+    example_of("multihead_attention", "heads=4", 1, SHAPE(3, 10, 36), none, none);
+    example_of("multihead_attention", "heads=4 causal=true", 1, SHAPE(3, 10, 36), none, none);
+    example_of("multihead_attention", "heads=3 causal=true", 2, sequence, SHAPE(3, 15, 24), none);
+    example_of("multihead_attention", "heads=6 fused=false", 2, sequence, SHAPE(3, 4, 24), none);
+    example_of("softmax", "", 1, sequence, none, none);
+    example_of("softmax_cross_entropy", "", 1, vector, none, none);
+    example_of("linear_softmax", "out=15", 1, sequence, none, none);
+    example_of("squared_error", "", 1, vector, none, none);
+    example_of("squared_error", "", 2, image, image, none);
+}
+
+static ss_status make_example(uint32_t i, ss_op_def *op)
+{
+    return make(op, examples[i].kind, examples[i].attrs, examples[i].inputs, examples[i].in);
+}
+
+/* The next part of an operator cut by `degree`; true: it was the last. */
+static bool next_part(const ss_op_def *op, const uint32_t *degree, uint32_t *k, ss_box *part)
+{
+    uint32_t rank = op->out[0].rank, rest = (*k)++, parts = 1;
+    part->rank = rank;
+    for (uint32_t d = rank; d-- > 0;) {
+        ss_part_range(op->out[0].extent[d], op->dim[d].grain, degree[d], rest % degree[d],
+                      &part->lo[d], &part->hi[d]);
+        rest /= degree[d];
+        parts *= degree[d];
+    }
+    return *k == parts;
+}
+
+static uint32_t most_parts(const ss_op_def *op, uint32_t d, uint32_t wanted)
+{
+    int64_t units = (op->out[0].extent[d] + op->dim[d].grain - 1) / op->dim[d].grain;
+    if (op->dim[d].cls == SS_DIM_WHOLE)
+        return 1;
+    return units < wanted ? (uint32_t)units : wanted;
+}
+
+static void every_kind_has_an_example_and_help(void)
+{
+    uint32_t n;
+    const ss_op_kind *const *kinds = ss_op_kinds(&n);
+    for (uint32_t i = 0; i < n; i++) {
+        bool found = false;
+        for (uint32_t e = 0; e < n_examples; e++)
+            found = found || !strcmp(examples[e].kind, kinds[i]->name);
+        CHECK(found, "no example of %s", kinds[i]->name);
+        CHECK(kinds[i]->summary && strlen(kinds[i]->summary) > 10, "%s", kinds[i]->name);
+        CHECK(ss_op_kind_find(kinds[i]->name) == kinds[i], "%s", kinds[i]->name);
+        for (uint32_t a = 0; a < ss_op_kind_attrs(kinds[i]); a++)
+            CHECK(kinds[i]->attr[a].help, "%s %s", kinds[i]->name, kinds[i]->attr[a].name);
+    }
+    CHECK(!ss_op_kind_find("conv3d"));
+}
+
+static void every_example_is_well_formed(void)
+{
+    for (uint32_t e = 0; e < n_examples; e++) {
+        ss_op_def op;
+        CHECK_OK(make_example(e, &op));
+        CHECK(op.outputs >= 1 && op.dim[0].cls == SS_DIM_SAMPLE, "%s", examples[e].kind);
+        for (uint32_t d = 0; d < op.out[0].rank; d++) {
+            CHECK(op.dim[d].name && op.dim[d].grain >= 1, "%s dimension %u", examples[e].kind, d);
+            for (uint32_t o = 0; o < d; o++)
+                CHECK(strcmp(op.dim[d].name, op.dim[o].name), "%s has two of %s", examples[e].kind,
+                      op.dim[d].name);
+        }
+        for (uint32_t o = 1; o < op.outputs; o++)
+            CHECK(op.kind->output_name[o] && op.kind->output_box, "%s output %u", examples[e].kind,
+                  o);
+    }
+}
+
+/* A dimension that splits weights is of class p, and of class p alone. */
+static void classes_say_whether_weights_are_split(void)
+{
+    for (uint32_t e = 0; e < n_examples; e++) {
+        ss_op_def op;
+        CHECK_OK(make_example(e, &op));
+        for (uint32_t d = 0; d < op.out[0].rank; d++) {
+            bool splits = false;
+            for (uint32_t w = 0; w < op.weights; w++)
+                for (uint32_t k = 0; k < op.weight[w].shape.rank; k++)
+                    splits = splits || op.weight[w].follows[k] == (int8_t)d;
+            CHECK(splits == (op.dim[d].cls == SS_DIM_PARAMETER), "%s (%s) dimension %s",
+                  examples[e].kind, examples[e].attrs, op.dim[d].name);
+        }
+    }
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+static void every_split_covers_outputs_weights_and_work(void)
+{
+    for (uint32_t e = 0; e < n_examples; e++)
+        for (uint32_t wanted = 1; wanted <= 4; wanted++) {
+            ss_op_def op;
+            CHECK_OK(make_example(e, &op));
+            ss_box whole = ss_box_whole(&op.out[0]), part;
+            ss_work all, sum = {0}, one;
+            ss_op_work(&op, SS_FORWARD, true, &whole, &all);
+            uint32_t degree[SS_MAX_DIMS], k = 0;
+            for (uint32_t d = 0; d < op.out[0].rank; d++)
+                degree[d] = d == 0 || op.dim[d].cls != SS_DIM_PARAMETER ||
+                                    strcmp(op.kind->name, "attention")
+                                ? most_parts(&op, d, wanted)
+                                : 1; /* its channel parts repeat work, on purpose */
+            int64_t outputs = 0;
+            bool last = false;
+            while (!last) {
+                last = next_part(&op, degree, &k, &part);
+                outputs += ss_box_elements(&part);
+                ss_op_work(&op, SS_FORWARD, true, &part, &one);
+                sum.macs += one.macs;
+                sum.flops += one.flops;
+                for (uint32_t i = 0; i < op.inputs; i++) {
+                    ss_box in, all_in = ss_box_whole(&op.in[i]), both;
+                    ss_op_input_box(&op, i, &part, &in);
+                    CHECK(in.rank == op.in[i].rank, "%s input %u", examples[e].kind, i);
+                    CHECK(ss_box_empty(&in) ||
+                              (ss_box_intersect(&in, &all_in, &both) && ss_box_same(&in, &both)),
+                          "%s input %u: outside", examples[e].kind, i);
+                }
+            }
+            CHECK(outputs == ss_shape_elements(&op.out[0]), "%s", examples[e].kind);
+            CHECK(near(sum.macs, all.macs), "%s: %g of %g macs", examples[e].kind, sum.macs,
+                  all.macs);
+            CHECK(near(sum.flops, all.flops), "%s: %g of %g flops", examples[e].kind, sum.flops,
+                  all.flops);
+        }
+}
+
+/* A smaller output never needs more input. */
+static void regions_grow_with_what_is_asked_for(void)
+{
+    for (uint32_t e = 0; e < n_examples; e++) {
+        ss_op_def op;
+        CHECK_OK(make_example(e, &op));
+        ss_box whole = ss_box_whole(&op.out[0]), part, in_part, in_whole, both;
+        uint32_t degree[SS_MAX_DIMS], k = 0;
+        for (uint32_t d = 0; d < op.out[0].rank; d++)
+            degree[d] = most_parts(&op, d, 3);
+        for (bool last = false; !last;) {
+            last = next_part(&op, degree, &k, &part);
+            for (uint32_t i = 0; i < op.inputs; i++) {
+                ss_op_input_box(&op, i, &part, &in_part);
+                ss_op_input_box(&op, i, &whole, &in_whole);
+                CHECK(ss_box_empty(&in_part) || (ss_box_intersect(&in_part, &in_whole, &both) &&
+                                                 ss_box_same(&both, &in_part)),
+                      "%s input %u part %u", examples[e].kind, i, k);
+            }
+        }
+    }
+}
+
+static void what_makes_no_sense_is_refused(void)
+{
+    ss_op_def op;
+    REFUSED("conv2d", "", "out is missing: output channels", 5, 3, 9, 9);
+    REFUSED("conv2d", "out=0 kernel_h=3 kernel_w=3", "out is 0: it goes from 1", 5, 3, 9, 9);
+    REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=3 stride_h=0", "stride_h is 0", 5, 3, 9, 9);
+    REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=3 stride_h=-2", "stride_h is -2", 5, 3, 9, 9);
+    REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=11 padding_w=0",
+            "window of 11 does not fit in a width of 9", 5, 3, 9, 9);
+    REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=3 groups=2", "2 groups do not divide 3 input", 5,
+            3, 9, 9);
+    REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=3", "its input is 5x27: it reads images", 5, 27);
+    REFUSED("pool2d", "kernel_h=3 kernel_w=3 padding_h=2", "more than half", 5, 3, 9, 9);
+    REFUSED("linear", "out=4", "input 1 is 5: it reads features", 5);
+    REFUSED("embedding", "vocab=9 out=4", "indices are integers", 5, 7);
+    REFUSED("concat", "axis=l", "axis is \"l\"", 5, 3, 9, 9);
+    REFUSED("slice", "axis=w start=5 size=5", "5 elements from 5 on are not within the 9 of w", 5,
+            3, 9, 9);
+    REFUSED("select", "index=9", "positions 0 to 8", 5, 9, 3);
+    REFUSED("position", "positions=8", "9 positions and the table 8", 5, 9, 3);
+    REFUSED("multihead_attention", "heads=5", "36 channels are not", 5, 9, 36);
+}
+
+int main(void)
+{
+    collect_examples();
+    RUN(what_makes_no_sense_is_refused);
+    RUN(every_kind_has_an_example_and_help);
+    RUN(every_example_is_well_formed);
+    RUN(classes_say_whether_weights_are_split);
+    RUN(every_split_covers_outputs_weights_and_work);
+    RUN(regions_grow_with_what_is_asked_for);
+    return DONE();
+}
