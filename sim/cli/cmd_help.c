@@ -1,0 +1,111 @@
+/* cmd_help.c - soapstone help [COMMAND | operators | KIND] */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "graph/op.h"
+
+static void add_attribute(const ss_attr_def *a, ss_text *out)
+{
+    ss_text_add(out, "  %-16s %s", a->name, a->help);
+    if (a->choices && strcmp(a->choices, "bool")) {
+        ss_text_add(out, ": ");
+        for (const char *c = a->choices; *c; c++)
+            if (*c == '|')
+                ss_text_add(out, ", ");
+            else
+                ss_text_add_bytes(out, c, 1);
+    }
+    if (a->preset == SS_ATTR_REQUIRED) {
+        ss_text_add(out, "; must be given");
+    } else if (a->choices && !strcmp(a->choices, "bool")) {
+        ss_text_add(out, "; %s unless given", a->preset ? "true" : "false");
+    } else if (a->choices) {
+        const char *at = a->choices;
+        for (int64_t k = 0; k < a->preset && at; k++) {
+            at = strchr(at, '|');
+            at += at != NULL;
+        }
+        ss_text_add(out, "; %.*s unless given", at ? (int)strcspn(at, "|") : 0, at ? at : "");
+    } else {
+        ss_text_add(out, "; %lld unless given", (long long)a->preset);
+    }
+    ss_text_add(out, "\n");
+}
+
+static void add_kind(const ss_op_kind *kind, ss_text *out)
+{
+    uint32_t n = ss_op_kind_attrs(kind);
+    ss_text_add(out, "model:%s(name, %s, { options })\n\n%s\n\noptions:\n", kind->name,
+                kind->max_inputs == 1 ? "tensor" : "{ tensors }", kind->summary);
+    for (uint32_t i = 0; i < n; i++)
+        add_attribute(&kind->attr[i], out);
+    ss_text_add(out, "  %-16s operators with one label share their weights\n", "share");
+    ss_text_add(out, "  %-16s a number for grouping and placement; 0: none\n", "layer");
+}
+
+static void add_kinds(ss_text *out)
+{
+    uint32_t n;
+    const ss_op_kind *const *kinds = ss_op_kinds(&n);
+    for (uint32_t i = 0; i < n; i++)
+        ss_text_add(out, "%-22s %s\n", kinds[i]->name, kinds[i]->summary);
+    ss_text_add(out, "\nsoapstone help KIND lists the options of one.\n");
+}
+
+static ss_status unknown_topic(const char *topic, ss_error *err)
+{
+    const char *names[256];
+    uint32_t n = 0, kinds;
+    const ss_op_kind *const *kind = ss_op_kinds(&kinds);
+    for (uint32_t i = 0; ss_commands[i] && n < 100; i++)
+        names[n++] = ss_commands[i]->name;
+    names[n++] = "operators";
+    for (uint32_t i = 0; i < kinds && n < 256; i++)
+        names[n++] = kind[i]->name;
+    const char *near = ss_nearest(topic, names, n);
+    if (near)
+        return ss_fail(err, SS_EINVAL, "there is no help on '%s'; did you mean '%s'?", topic, near);
+    return ss_fail(err, SS_EINVAL,
+                   "there is no help on '%s'; topics are the commands, operators, and each kind of "
+                   "operator",
+                   topic);
+}
+
+static int run(ss_cli *cli)
+{
+    ss_error err;
+    ss_text text = {0};
+    const char *topic = cli->arguments ? cli->argument[0] : NULL;
+    const ss_command *command = topic ? ss_command_find(topic) : NULL;
+    const ss_op_kind *kind = topic ? ss_op_kind_find(topic) : NULL;
+    ss_status s = SS_OK;
+    if (!topic)
+        ss_args_overview(&text);
+    else if (command)
+        ss_args_help(command, &text);
+    else if (!strcmp(topic, "operators"))
+        add_kinds(&text);
+    else if (kind)
+        add_kind(kind, &text);
+    else
+        s = unknown_topic(topic, &err);
+    if (!s)
+        s = ss_text_status(&text, &err);
+    if (!s)
+        fputs(ss_text_get(&text), stdout);
+    ss_text_free(&text);
+    return s ? ss_cli_fail(&err) : 0;
+}
+
+static const ss_flag flags[] = {{0}};
+
+const ss_command ss_command_help = {
+    .name = "help",
+    .summary = "Explains a command, or a kind of operator",
+    .usage = "help [COMMAND | operators | KIND]",
+    .flags = flags,
+    .example = "soapstone help conv2d",
+    .most = 1,
+    .run = run,
+};

@@ -1,0 +1,71 @@
+/* cmd_run.c - soapstone run FILE.lua [ARG...] */
+#include <string.h>
+
+#include <lauxlib.h>
+
+#include "cli/commands.h"
+#include "cli/host.h"
+#include "lua/box.h"
+#include "lua/state.h"
+
+/* The table `arg` as the stock interpreter has it: 0 is the script, negative what is before it. */
+static void set_arg(lua_State *L, const ss_cli *cli)
+{
+    lua_createtable(L, cli->argc - cli->first, cli->first + 1);
+    for (int i = 0; i < cli->argc; i++) {
+        lua_pushstring(L, cli->argv[i]);
+        lua_rawseti(L, -2, i - cli->first);
+    }
+    lua_setglobal(L, "arg");
+}
+
+static int load_script(lua_State *L, const char *script)
+{
+    ss_error err;
+    int outcome = luaL_loadfilex(L, strcmp(script, "-") ? script : NULL, "t");
+    if (outcome == LUA_OK)
+        return 1;
+    if (outcome != LUA_ERRFILE)
+        return lua_error(L); /* a syntax error has its place in it */
+    ss_fail(&err, SS_ENOTFOUND, "%s", lua_tostring(L, -1));
+    return ss_lua_raise(L, &err);
+}
+
+static int body(lua_State *L)
+{
+    ss_cli *cli = ss_host_cli(L);
+    const char *script = cli->argument[0];
+    set_arg(L, cli);
+    ss_lua_add_script_folder(L, script);
+    load_script(L, script);
+    int n = 0;
+    luaL_checkstack(L, cli->argc + 1, "too many arguments for the script");
+    for (int i = cli->first + 1; i < cli->argc; i++, n++)
+        lua_pushstring(L, cli->argv[i]);
+    lua_call(L, n, 0);
+    return 0;
+}
+
+static int run(ss_cli *cli)
+{
+    return ss_host_call(cli, body);
+}
+
+static const ss_flag flags[] = {
+    {"seed", 0, "N", "where math.random starts; 0 unless given"},
+    {"debug", 0, NULL, "errors come with a traceback"},
+    {0},
+};
+
+const ss_command ss_command_run = {
+    .name = "run",
+    .summary = "Runs a Lua script",
+    .usage = "run [--seed N] [--debug] FILE.lua [ARGUMENT...]",
+    .about = "The script finds its arguments in `arg` and `...`; - reads it from standard input.\n"
+             "Two runs of one script with the same arguments and seed give the same output.",
+    .flags = flags,
+    .example = "soapstone run scripts/lua/experiments/first.lua results/",
+    .least = 1,
+    .rest_is_scripts = true,
+    .run = run,
+};

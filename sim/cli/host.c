@@ -1,0 +1,179 @@
+#include "cli/host.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <lauxlib.h>
+#include <lualib.h>
+
+#include "lua/box.h"
+#include "lua/state.h"
+
+static const char CLI = 0; /* address is the registry's key */
+
+ss_cli *ss_host_cli(lua_State *L)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &CLI);
+    ss_cli *cli = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return cli;
+}
+
+/* -- Ctrl-C ----------------------------------------------------------------------------------- */
+
+static lua_State *interrupted; /* whom the signal is for; a signal handler gets no context */
+
+static void raise_in_hook(lua_State *L, lua_Debug *ar)
+{
+    (void)ar;
+    lua_sethook(L, NULL, 0, 0);
+    luaL_error(L, "interrupted");
+}
+
+static void on_interrupt(int signal_number)
+{
+    signal(signal_number, SIG_DFL); /* the next one ends the program */
+    lua_sethook(interrupted, raise_in_hook,
+                LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+}
+
+void ss_host_catch_interrupt(lua_State *L)
+{
+    interrupted = L;
+    signal(SIGINT, on_interrupt);
+}
+
+void ss_host_release_interrupt(void)
+{
+    signal(SIGINT, SIG_DFL);
+}
+
+/* -- the protected call ----------------------------------------------------------------------- */
+
+/* Whether the innermost Lua function is a file of ours: then the error is ours to explain. */
+static bool raised_in_own_file(lua_State *L)
+{
+    lua_Debug ar;
+    for (int level = 1; lua_getstack(L, level, &ar); level++) {
+        lua_getinfo(L, "Sl", &ar);
+        if (ar.currentline > 0)
+            return ss_lua_is_own_source(L, ar.source);
+    }
+    return false;
+}
+
+int ss_host_traceback(lua_State *L)
+{
+    const char *message = lua_tostring(L, 1);
+    if (!message) {
+        if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING)
+            return 1;
+        message = lua_pushfstring(L, "(the error is %s)", ss_lua_kind_of(L, 1));
+    }
+    ss_cli *cli = ss_host_cli(L);
+    bool debug = cli && ss_args_has(cli, "debug");
+    if (debug || (!ss_lua_was_refused(L, message) && raised_in_own_file(L)))
+        luaL_traceback(L, L, message, 1);
+    else
+        lua_pushstring(L, message);
+    return 1;
+}
+
+typedef struct job {
+    ss_cli *cli;
+    lua_CFunction body;
+    int64_t seed;
+} job;
+
+/* Everything that may run out of memory or raise. */
+static int protected_main(lua_State *L)
+{
+    job *j = lua_touserdata(L, 1);
+    lua_settop(L, 0);
+    lua_pushlightuserdata(L, j->cli);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &CLI);
+    ss_lua_prepare(L, (uint64_t)j->seed);
+    ss_host_catch_interrupt(L);
+    lua_pushcfunction(L, j->body);
+    lua_call(L, 0, 1);
+    return 1;
+}
+
+static int report(lua_State *L, int outcome)
+{
+    if (outcome == LUA_OK)
+        return lua_isinteger(L, -1) ? (int)lua_tointeger(L, -1) : 0;
+    const char *message = lua_tostring(L, -1);
+    fflush(stdout);
+    fprintf(stderr, "soapstone: %s\n", message ? message : "an error without a message");
+    if (outcome == LUA_ERRMEM)
+        return ss_status_exit(SS_ENOMEM);
+    return ss_status_exit(ss_lua_raised_status(L, message));
+}
+
+int ss_host_call(ss_cli *cli, lua_CFunction body)
+{
+    ss_error err;
+    job j = {.cli = cli, .body = body};
+    if (ss_args_integer(cli, "seed", 0, &j.seed, &err))
+        return ss_cli_fail(&err);
+    lua_State *L = ss_lua_new();
+    if (!L) {
+        ss_fail_memory(&err, "a Lua state", 0);
+        return ss_cli_fail(&err);
+    }
+    lua_pushcfunction(L, ss_host_traceback);
+    lua_pushcfunction(L, protected_main);
+    lua_pushlightuserdata(L, &j);
+    int status = report(L, lua_pcall(L, 1, 1, 1));
+    ss_host_release_interrupt();
+    lua_close(L);
+    return status;
+}
+
+/* -- commands written in Lua ------------------------------------------------------------------ */
+
+/* { json = true, links = "fifo-hop", option = { "a=1", "b=2" }, "FILE", ... } */
+static void push_arguments(lua_State *L, const ss_cli *cli)
+{
+    lua_newtable(L);
+    for (uint32_t i = 0; i < cli->arguments; i++) {
+        lua_pushstring(L, cli->argument[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    for (uint32_t i = 0; i < cli->givens; i++) {
+        const ss_given *g = &cli->given[i];
+        if (!g->value) {
+            lua_pushboolean(L, 1);
+            lua_setfield(L, -2, g->flag->name);
+            continue;
+        }
+        if (lua_getfield(L, -1, g->flag->name) == LUA_TNIL) {
+            lua_pop(L, 1);
+            lua_newtable(L);
+            lua_pushvalue(L, -1);
+            lua_setfield(L, -3, g->flag->name);
+        }
+        lua_pushstring(L, g->value);
+        lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+        lua_pop(L, 1);
+    }
+}
+
+static int script_body(lua_State *L)
+{
+    ss_cli *cli = ss_host_cli(L);
+    const char *path =
+        lua_pushfstring(L, "%s/scripts/lua/commands/%s.lua", ss_lua_home(L), cli->command->name);
+    if (luaL_loadfilex(L, path, "t"))
+        return lua_error(L);
+    push_arguments(L, cli);
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+int ss_host_script_command(ss_cli *cli)
+{
+    return ss_host_call(cli, script_body);
+}

@@ -1,0 +1,28 @@
+/* host.h - the Lua state of a command, and the one protected call around what it runs. */
+#ifndef SS_CLI_HOST_H
+#define SS_CLI_HOST_H
+
+#include <lua.h>
+
+#include "cli/args.h"
+
+/* Opens a state, calls `body` in it under a traceback handler, closes it; -> the exit status.  The
+ * body returns nothing, or one integer (a status). */
+int ss_host_call(ss_cli *cli, lua_CFunction body);
+
+/* Inside a body: the command line that ss_host_call was given. */
+ss_cli *ss_host_cli(lua_State *L);
+
+/* Message handler: the error as text, with a traceback under --debug and for what goes wrong inside
+ * our own Lua files. */
+int ss_host_traceback(lua_State *L);
+
+/* Ctrl-C raises an error in the script; a second one ends the program. */
+void ss_host_catch_interrupt(lua_State *L);
+void ss_host_release_interrupt(void);
+
+/* Commands whose body is scripts/lua/commands/NAME.lua: it gets a table of options (by name) and
+ * arguments (from 1), and may return an exit status. */
+int ss_host_script_command(ss_cli *cli);
+
+#endif

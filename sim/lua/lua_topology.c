@@ -1,0 +1,622 @@
+/* lua_topology.c - soapstone.topology: devices, switches and links from a script. */
+#include <stdio.h>
+#include <string.h>
+
+#include <lauxlib.h>
+
+#include "base/mem.h"
+#include "graph/catalog.h"
+#include "graph/route.h"
+#include "lua/opts.h"
+#include "lua/state.h"
+#include "lua/types.h"
+
+enum { PATH = 200 };
+
+/* -- nodes ------------------------------------------------------------------------------------ */
+
+typedef struct node_value {
+    ss_node node;
+} node_value;
+
+static ss_topology *owner_of_node(lua_State *L, int index)
+{
+    lua_getiuservalue(L, index, 1);
+    ss_lua_box *box = ss_lua_box_test(L, -1, &ss_lua_topology_type);
+    lua_pop(L, 1); /* the node keeps it */
+    if (!box)
+        ss_lua_refuse(L, "the topology of this node is closed");
+    return box ? box->object : NULL;
+}
+
+static void push_node(lua_State *L, int topology, ss_node node)
+{
+    node_value *v = ss_lua_value_new(L, &ss_lua_node_type, sizeof *v, topology);
+    v->node = node;
+}
+
+static node_value *check_node_value(lua_State *L, int index)
+{
+    node_value *v = ss_lua_value_test(L, index, &ss_lua_node_type);
+    if (!v)
+        ss_lua_refuse(L, "a node is expected, not %s", ss_lua_kind_of(L, index));
+    return v;
+}
+
+static int node_get_name(lua_State *L, int index)
+{
+    node_value *v = check_node_value(L, index);
+    lua_pushstring(L, owner_of_node(L, index)->node[v->node.i].name);
+    return 1;
+}
+
+static int node_get_device(lua_State *L, int index)
+{
+    node_value *v = check_node_value(L, index);
+    uint32_t device = owner_of_node(L, index)->node[v->node.i].device.i;
+    if (device)
+        lua_pushinteger(L, device);
+    else
+        lua_pushnil(L);
+    return 1;
+}
+
+static int node_text(lua_State *L)
+{
+    node_value *v = check_node_value(L, 1);
+    const ss_node_row *row = &owner_of_node(L, 1)->node[v->node.i];
+    lua_pushfstring(L, "%s %s", row->device.i ? "device" : "switch", row->name);
+    return 1;
+}
+
+static int node_same(lua_State *L)
+{
+    node_value *a = ss_lua_value_test(L, 1, &ss_lua_node_type);
+    node_value *b = ss_lua_value_test(L, 2, &ss_lua_node_type);
+    bool same = a && b && a->node.i == b->node.i;
+    if (same) {
+        lua_getiuservalue(L, 1, 1);
+        lua_getiuservalue(L, 2, 1);
+        same = lua_rawequal(L, -1, -2);
+    }
+    lua_pushboolean(L, same);
+    return 1;
+}
+
+static const ss_lua_field node_fields[] = {
+    {"name", node_get_name, "its name"},
+    {"device", node_get_device, "its number among the devices; nil of a switch"},
+    {NULL, NULL, NULL},
+};
+
+const ss_lua_type ss_lua_node_type = {
+    .name = "soapstone.node",
+    .noun = "node",
+    .fields = node_fields,
+    .text = node_text,
+    .same = node_same,
+};
+
+/* -- reading nodes and devices ---------------------------------------------------------------- */
+
+static int no_such_node(lua_State *L, const ss_topology *t, const char *name, const char *path)
+{
+    const char *near = ss_names_nearest(&t->names, name);
+    if (near)
+        return ss_lua_refuse(L, "%s: topology %s has no device or switch '%s'; did you mean '%s'?",
+                             path, t->name, name, near);
+    return ss_lua_refuse(L, "%s: topology %s has no device or switch '%s'", path, t->name, name);
+}
+
+/* A node that t:device or t:switch returned, or the name of one. */
+static ss_node read_node(lua_State *L, int index, int topology, const char *path)
+{
+    const ss_topology *t = ((ss_lua_box *)lua_touserdata(L, topology))->object;
+    node_value *v = ss_lua_value_test(L, index, &ss_lua_node_type);
+    if (v) {
+        lua_getiuservalue(L, index, 1);
+        bool ours = lua_touserdata(L, -1) == lua_touserdata(L, topology);
+        lua_pop(L, 1);
+        if (!ours)
+            ss_lua_refuse(L, "%s: this node belongs to another topology than %s", path, t->name);
+        return v->node;
+    }
+    if (lua_type(L, index) != LUA_TSTRING)
+        ss_lua_refuse(L,
+                      "%s should be what t:device or t:switch returned, or the name of one, not %s",
+                      path, ss_lua_kind_of(L, index));
+    ss_node node = ss_topology_find(t, lua_tostring(L, index));
+    if (!node.i)
+        no_such_node(L, t, lua_tostring(L, index), path);
+    return node;
+}
+
+ss_device ss_lua_device(lua_State *L, int index, int topology, const char *path)
+{
+    const ss_topology *t = ((ss_lua_box *)lua_touserdata(L, topology))->object;
+    if (lua_type(L, index) == LUA_TNUMBER) {
+        int whole;
+        lua_Integer i = lua_tointegerx(L, index, &whole);
+        if (!whole || i < 1 || i > t->devices)
+            ss_lua_refuse(L, "%s: there is no device %s; topology %s has devices 1 to %d", path,
+                          lua_tostring(L, index), t->name, (int)t->devices);
+        return (ss_device){(uint32_t)i};
+    }
+    ss_node node = read_node(L, index, topology, path);
+    ss_device device = t->node[node.i].device;
+    if (!device.i)
+        ss_lua_refuse(L, "%s: %s is a switch, and a device is needed", path, t->node[node.i].name);
+    return device;
+}
+
+static ss_link read_link(lua_State *L, int index, const ss_topology *t, const char *path)
+{
+    int whole = 0;
+    lua_Integer i = lua_type(L, index) == LUA_TNUMBER ? lua_tointegerx(L, index, &whole) : 0;
+    if (!whole)
+        ss_lua_refuse(L, "%s should be a link (what t:link returned), not %s", path,
+                      ss_lua_kind_of(L, index));
+    if (i < 1 || i > t->links)
+        ss_lua_refuse(L, "%s: there is no link %d; topology %s has links 1 to %d", path, (int)i,
+                      t->name, (int)t->links);
+    return (ss_link){(uint32_t)i};
+}
+
+/* -- making one ------------------------------------------------------------------------------- */
+
+static void free_topology(void *t)
+{
+    ss_topology_free(t);
+}
+
+typedef struct new_options {
+    const char *name;
+} new_options;
+
+static const ss_opt new_list[] = {
+    {.name = "name",
+     .kind = SS_OPT_TEXT,
+     .at = offsetof(new_options, name),
+     .preset = SS_OPT_REQUIRED,
+     .help = "what reports and files call it"},
+    {0},
+};
+
+/* topology.new { name = } -> topology */
+static int topology_new(lua_State *L)
+{
+    new_options o;
+    ss_lua_opts(L, 1, new_list, "topology.new", &o);
+    ss_lua_box *box = ss_lua_box_new(L, &ss_lua_topology_type);
+    ss_error err;
+    ss_topology *t;
+    if (ss_topology_new(o.name, &t, &err))
+        return ss_lua_raise(L, &err);
+    box->object = t;
+    return 1;
+}
+
+typedef struct device_options {
+    const char *kind;
+    uint32_t machine;
+    double speed, memory_bandwidth, memory;
+    bool forwards;
+} device_options;
+
+static const ss_opt device_list[] = {
+    {.name = "kind",
+     .kind = SS_OPT_TEXT,
+     .at = offsetof(device_options, kind),
+     .help = "\"p100\": the key of measured tables and of the catalogue (topology.kinds())"},
+    {.name = "machine",
+     .kind = SS_OPT_COUNT,
+     .at = offsetof(device_options, machine),
+     .max = SS_MAX_MACHINE,
+     .help = "devices of one machine share a number from 1; 0: a machine of its own"},
+    {.name = "flops",
+     .kind = SS_OPT_VALUE,
+     .help = "peak by element type: { f32 = \"9.3 TFLOP/s\", f16 = ... }"},
+    {.name = "memory_bandwidth",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(device_options, memory_bandwidth),
+     .preset = -1,
+     .unit = SS_UNIT_BYTES_PER_SECOND,
+     .help = "of its own memory"},
+    {.name = "memory",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(device_options, memory),
+     .preset = -1,
+     .unit = SS_UNIT_BYTES,
+     .help = "capacity; 0: not known, never exceeded"},
+    {.name = "speed",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(device_options, speed),
+     .preset = 1,
+     .help = "0.5 takes twice as long as its kind"},
+    {.name = "forwards",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(device_options, forwards),
+     .help = "routes of others may pass through it"},
+    {0},
+};
+
+/* The table `flops` on top of the stack, over what the catalogue says. */
+static void read_flops(lua_State *L, ss_device_def *def)
+{
+    const char *names[SS_DTYPES];
+    char path[PATH];
+    for (int d = 0; d < SS_DTYPES; d++)
+        names[d] = ss_dtype_name((ss_dtype)d);
+    ss_lua_opts_names(L, -1, NULL, names, SS_DTYPES, "topology:device: option 'flops'");
+    for (int d = 0; d < SS_DTYPES; d++) {
+        lua_pushstring(L, names[d]);
+        lua_rawget(L, -2);
+        ss_lua_name(path, sizeof path, "topology:device: option 'flops.%s'", names[d]);
+        if (!lua_isnil(L, -1))
+            def->flop_per_s[d] = ss_lua_quantity(L, -1, SS_UNIT_FLOP_PER_SECOND, path);
+        lua_pop(L, 1);
+    }
+}
+
+/* topology:device(name, { kind =, machine =, ... }) -> node */
+static int topology_device(lua_State *L)
+{
+    ss_topology *t = ss_lua_check_change(L, 1, &ss_lua_topology_type);
+    const char *name = ss_lua_text(L, 2, "topology:device: the name");
+    device_options o;
+    ss_lua_opts(L, 3, device_list, "topology:device", &o);
+    lua_settop(L, 3);
+    const ss_device_def *known = o.kind ? ss_device_kind_find(o.kind) : NULL;
+    ss_device_def def = known ? *known : (ss_device_def){0};
+    def.kind = o.kind;
+    def.machine = o.machine;
+    def.speed = o.speed;
+    def.forwards = o.forwards;
+    if (o.memory_bandwidth != -1)
+        def.memory_bytes_per_s = o.memory_bandwidth;
+    if (o.memory != -1)
+        def.memory_bytes = o.memory;
+    if (lua_istable(L, 3)) {
+        lua_pushliteral(L, "flops");
+        lua_rawget(L, 3);
+        if (!lua_isnil(L, -1))
+            read_flops(L, &def);
+        lua_pop(L, 1);
+    }
+    push_node(L, 1, (ss_node){0});
+    node_value *v = lua_touserdata(L, -1);
+
+    ss_error err;
+    ss_device device;
+    if (ss_topology_add_device(t, name, &def, &device, &err))
+        return ss_lua_raise(L, &err);
+
+    v->node = t->device[device.i].node;
+    return 1;
+}
+
+/* topology:switch(name) -> node */
+static int topology_switch(lua_State *L)
+{
+    ss_topology *t = ss_lua_check_change(L, 1, &ss_lua_topology_type);
+    const char *name = ss_lua_text(L, 2, "topology:switch: the name");
+    push_node(L, 1, (ss_node){0});
+    node_value *v = lua_touserdata(L, -1);
+
+    ss_error err;
+    ss_node node;
+    if (ss_topology_add_switch(t, name, &node, &err))
+        return ss_lua_raise(L, &err);
+
+    v->node = node;
+    return 1;
+}
+
+typedef struct link_options {
+    double bandwidth, latency;
+    const char *kind;
+    int duplex;
+    uint32_t weight;
+} link_options;
+
+enum { DUPLEX_FULL, DUPLEX_HALF, DUPLEX_ONE_WAY };
+
+static const ss_opt link_list[] = {
+    {.name = "bandwidth",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(link_options, bandwidth),
+     .preset = SS_OPT_REQUIRED,
+     .unit = SS_UNIT_BYTES_PER_SECOND,
+     .help = "in each direction"},
+    {.name = "latency",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(link_options, latency),
+     .unit = SS_UNIT_SECONDS,
+     .help = "of every message"},
+    {.name = "kind",
+     .kind = SS_OPT_TEXT,
+     .at = offsetof(link_options, kind),
+     .help = "\"nvlink\", \"pcie\", \"ib\": for reports and colours"},
+    {.name = "duplex",
+     .kind = SS_OPT_CHOICE,
+     .at = offsetof(link_options, duplex),
+     .choices = "full|half|one_way",
+     .help = "two links, one link for both directions, or one link in one direction"},
+    {.name = "weight",
+     .kind = SS_OPT_COUNT,
+     .at = offsetof(link_options, weight),
+     .preset = 1,
+     .min = 1,
+     .max = 1 << 20,
+     .help = "in the sum that the shortest path has least of"},
+    {0},
+};
+
+/* topology:link(from, to, { bandwidth =, ... }) -> link [, link back] */
+static int topology_link(lua_State *L)
+{
+    ss_topology *t = ss_lua_check_change(L, 1, &ss_lua_topology_type);
+    ss_node from = read_node(L, 2, 1, "topology:link: the first end");
+    ss_node to = read_node(L, 3, 1, "topology:link: the second end");
+    link_options o;
+    ss_lua_opts(L, 4, link_list, "topology:link", &o);
+    ss_link_def def = {.kind = o.kind,
+                       .bytes_per_s = o.bandwidth,
+                       .latency_s = o.latency,
+                       .half_duplex = o.duplex == DUPLEX_HALF,
+                       .weight = o.weight};
+
+    ss_error err;
+    ss_link there, back = {0};
+    if (ss_topology_add_link(t, from, to, &def, &there, &err))
+        return ss_lua_raise(L, &err);
+    if (o.duplex == DUPLEX_FULL && ss_topology_add_link(t, to, from, &def, &back, &err))
+        return ss_lua_raise(L, &err);
+
+    lua_pushinteger(L, there.i);
+    if (!back.i)
+        return 1;
+    lua_pushinteger(L, back.i);
+    return 2;
+}
+
+/* topology:route(from, to, { link, ... }) */
+static int topology_route(lua_State *L)
+{
+    ss_topology *t = ss_lua_check_change(L, 1, &ss_lua_topology_type);
+    ss_device from = ss_lua_device(L, 2, 1, "topology:route: the source");
+    ss_device to = ss_lua_device(L, 3, 1, "topology:route: the target");
+    if (!lua_istable(L, 4))
+        return ss_lua_refuse(L, "topology:route takes a list of links, not %s",
+                             ss_lua_kind_of(L, 4));
+    lua_Unsigned n = lua_rawlen(L, 4);
+    if (n > t->links)
+        return ss_lua_refuse(L, "topology:route: %d links, and topology %s has %d", (int)n, t->name,
+                             (int)t->links);
+    ss_link *link = lua_newuserdatauv(L, (n + 1) * sizeof *link, 0);
+    for (lua_Unsigned i = 0; i < n; i++) {
+        char path[PATH];
+        ss_lua_name(path, sizeof path, "topology:route: link %d of the list", (int)i + 1);
+        lua_rawgeti(L, 4, (lua_Integer)i + 1);
+        link[i] = read_link(L, -1, t, path);
+        lua_pop(L, 1);
+    }
+
+    ss_error err;
+    if (ss_topology_add_route(t, from, to, link, (uint32_t)n, &err))
+        return ss_lua_raise(L, &err);
+    return 0;
+}
+
+/* -- asking it -------------------------------------------------------------------------------- */
+
+/* Makes a list of the links of a route; what is found is copied into `links`, Lua's memory. */
+static ss_status find_path(const ss_topology *t, ss_device from, ss_device to, ss_link *links,
+                           uint32_t *n, ss_error *err)
+{
+    ss_routes *routes = NULL;
+    ss_route route = {0};
+    ss_status s = ss_routes_new(t, &routes, err);
+    if (!s)
+        s = ss_routes_find(routes, from, to, &route, err);
+    *n = 0;
+    if (!s && route.i) {
+        const ss_link *found = ss_route_links(routes, route, n);
+        memcpy(links, found, *n * sizeof *links);
+    }
+    ss_routes_free(routes);
+    return s;
+}
+
+/* topology:path(from, to) -> list of links */
+static int topology_path(lua_State *L)
+{
+    ss_topology *t = ss_lua_check(L, 1, &ss_lua_topology_type);
+    ss_device from = ss_lua_device(L, 2, 1, "topology:path: the source");
+    ss_device to = ss_lua_device(L, 3, 1, "topology:path: the target");
+    ss_link *link = lua_newuserdatauv(L, ((size_t)t->links + 1) * sizeof *link, 0);
+
+    ss_error err;
+    uint32_t n;
+    if (find_path(t, from, to, link, &n, &err))
+        return ss_lua_raise(L, &err);
+
+    lua_createtable(L, (int)n, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        lua_pushinteger(L, link[i].i);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+static void set_text(lua_State *L, const char *key, const char *value)
+{
+    lua_pushstring(L, value);
+    lua_setfield(L, -2, key);
+}
+
+static void set_number(lua_State *L, const char *key, double value)
+{
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, key);
+}
+
+static void set_integer(lua_State *L, const char *key, lua_Integer value)
+{
+    lua_pushinteger(L, value);
+    lua_setfield(L, -2, key);
+}
+
+static void push_flops(lua_State *L, const ss_device_def *def)
+{
+    lua_newtable(L);
+    for (int d = 0; d < SS_DTYPES; d++)
+        if (def->flop_per_s[d] > 0)
+            set_number(L, ss_dtype_name((ss_dtype)d), def->flop_per_s[d]);
+}
+
+/* topology:device_list() -> { { name =, kind =, machine =, ... }, ... } */
+static int topology_device_list(lua_State *L)
+{
+    ss_topology *t = ss_lua_check(L, 1, &ss_lua_topology_type);
+    lua_createtable(L, (int)t->devices, 0);
+    for (uint32_t i = 1; i <= t->devices; i++) {
+        const ss_device_def *def = &t->device[i].def;
+        lua_createtable(L, 0, 8);
+        set_text(L, "name", ss_topology_device_name(t, (ss_device){i}));
+        set_text(L, "kind", def->kind);
+        set_integer(L, "machine", def->machine);
+        set_number(L, "memory_bandwidth", def->memory_bytes_per_s);
+        set_number(L, "memory", def->memory_bytes);
+        set_number(L, "speed", def->speed);
+        lua_pushboolean(L, def->forwards);
+        lua_setfield(L, -2, "forwards");
+        push_flops(L, def);
+        lua_setfield(L, -2, "flops");
+        lua_rawseti(L, -2, i);
+    }
+    return 1;
+}
+
+/* topology:link_list() -> { { name =, from =, to =, bandwidth =, latency =, ... }, ... } */
+static int topology_link_list(lua_State *L)
+{
+    ss_topology *t = ss_lua_check(L, 1, &ss_lua_topology_type);
+    lua_createtable(L, (int)t->links, 0);
+    for (uint32_t i = 1; i <= t->links; i++) {
+        const ss_link_row *row = &t->link[i];
+        lua_createtable(L, 0, 8);
+        set_text(L, "name", row->name);
+        set_text(L, "from", t->node[row->from.i].name);
+        set_text(L, "to", t->node[row->to.i].name);
+        set_text(L, "kind", row->def.kind);
+        set_number(L, "bandwidth", row->def.bytes_per_s);
+        set_number(L, "latency", row->def.latency_s);
+        set_integer(L, "weight", row->def.weight);
+        lua_pushboolean(L, row->def.half_duplex);
+        lua_setfield(L, -2, "half_duplex");
+        lua_rawseti(L, -2, i);
+    }
+    return 1;
+}
+
+static int get_name(lua_State *L, int index)
+{
+    lua_pushstring(L, ((ss_topology *)ss_lua_check(L, index, &ss_lua_topology_type))->name);
+    return 1;
+}
+
+static int get_devices(lua_State *L, int index)
+{
+    lua_pushinteger(L, ((ss_topology *)ss_lua_check(L, index, &ss_lua_topology_type))->devices);
+    return 1;
+}
+
+static int get_links(lua_State *L, int index)
+{
+    lua_pushinteger(L, ((ss_topology *)ss_lua_check(L, index, &ss_lua_topology_type))->links);
+    return 1;
+}
+
+static int get_machines(lua_State *L, int index)
+{
+    lua_pushinteger(L, ((ss_topology *)ss_lua_check(L, index, &ss_lua_topology_type))->machines);
+    return 1;
+}
+
+static int topology_text(lua_State *L)
+{
+    ss_lua_box *box = luaL_checkudata(L, 1, ss_lua_topology_type.name);
+    const ss_topology *t = box->closed ? NULL : box->object;
+    if (t)
+        lua_pushfstring(L, "topology %s: %d device%s, %d switch%s, %d link%s", t->name,
+                        (int)t->devices, t->devices == 1 ? "" : "s", (int)(t->nodes - t->devices),
+                        t->nodes - t->devices == 1 ? "" : "es", (int)t->links,
+                        t->links == 1 ? "" : "s");
+    else
+        lua_pushliteral(L, "topology (closed)");
+    return 1;
+}
+
+static const ss_lua_field topology_fields[] = {
+    {"name", get_name, "what reports and files call it"},
+    {"devices", get_devices, "how many there are"},
+    {"links", get_links, "how many there are; each direction counts"},
+    {"machines", get_machines, "the highest machine number of a device"},
+    {NULL, NULL, NULL},
+};
+
+static const ss_lua_method topology_methods[] = {
+    {"device", topology_device, "(name, options) -> node: adds a device"},
+    {"switch", topology_switch, "(name) -> node: adds a switch"},
+    {"link", topology_link, "(from, to, options) -> link, link back: joins two nodes"},
+    {"route", topology_route, "(from, to, links): a route to take instead of the shortest one"},
+    {"path", topology_path, "(from, to) -> links: the route that transfers take"},
+    {"device_list", topology_device_list, "() -> list of tables: what is known of each device"},
+    {"link_list", topology_link_list, "() -> list of tables: what is known of each link"},
+    {NULL, NULL, NULL},
+};
+
+const ss_lua_type ss_lua_topology_type = {
+    .name = "soapstone.topology",
+    .noun = "topology",
+    .free = free_topology,
+    .fields = topology_fields,
+    .methods = topology_methods,
+    .text = topology_text,
+};
+
+/* -- the module ------------------------------------------------------------------------------- */
+
+/* topology.kinds() -> { { name =, summary =, flops =, memory =, ... source = }, ... } */
+static int topology_kinds(lua_State *L)
+{
+    uint32_t n;
+    const ss_device_kind *kinds = ss_device_kinds(&n);
+    lua_createtable(L, (int)n, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        lua_createtable(L, 0, 6);
+        set_text(L, "name", kinds[i].def.kind);
+        set_text(L, "summary", kinds[i].summary);
+        set_text(L, "source", kinds[i].source);
+        set_number(L, "memory_bandwidth", kinds[i].def.memory_bytes_per_s);
+        set_number(L, "memory", kinds[i].def.memory_bytes);
+        push_flops(L, &kinds[i].def);
+        lua_setfield(L, -2, "flops");
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+static const luaL_Reg functions[] = {
+    {"kinds", topology_kinds},
+    {"new", topology_new},
+    {NULL, NULL},
+};
+
+void ss_lua_open_topology(lua_State *L)
+{
+    ss_lua_type_register(L, &ss_lua_node_type);
+    ss_lua_type_register(L, &ss_lua_topology_type);
+    luaL_newlib(L, functions);
+}

@@ -1,0 +1,148 @@
+/* module.c - what `require "soapstone"` gives.
+ *
+ * The program has it in package.preload; a stock lua5.4 loads soapstone.so.  The parts are tables
+ * in the module and modules of their own: soapstone.topology and require "soapstone.topology" are
+ * the same table.
+ */
+#include <config.h>
+
+#include <string.h>
+
+#include <lauxlib.h>
+
+#include "base/text.h"
+#include "lua/module.h"
+#include "lua/opts.h"
+#include "lua/state.h"
+#include "lua/types.h"
+
+static const struct part {
+    const char *name;
+    void (*open)(lua_State *L);
+} parts[] = {
+    {"model", ss_lua_open_model},
+    {"topology", ss_lua_open_topology},
+    {"unit", ss_lua_open_unit},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+/* -- functions of the module itself ----------------------------------------------------------- */
+
+/* soapstone.refuse(format, ...): an error with the place in the user's script */
+static int refuse(lua_State *L)
+{
+    ss_error err = {.status = SS_EINVAL};
+    int n = lua_gettop(L);
+    luaL_checkstring(L, 1);
+    lua_getglobal(L, "string");
+    lua_getfield(L, -1, "format");
+    lua_replace(L, -2);
+    lua_insert(L, 1);
+    lua_call(L, n, 1); /* string.format is C and calls no script, but for a __tostring */
+    ss_fail(&err, SS_EINVAL, "%s", luaL_tolstring(L, -1, NULL));
+    return ss_lua_raise(L, &err);
+}
+
+/* soapstone.nearest(word, list) -> the name that was meant, or nil */
+static int nearest(lua_State *L)
+{
+    const char *word = luaL_checkstring(L, 1);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    uint32_t n = (uint32_t)lua_rawlen(L, 2);
+    const char **names = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *names, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        lua_rawgeti(L, 2, (lua_Integer)i + 1);
+        if (lua_type(L, -1) != LUA_TSTRING)
+            return ss_lua_refuse(L, "nearest: element %d of the list is %s, not a text", (int)i + 1,
+                                 ss_lua_kind_of(L, -1));
+        names[i] = lua_tostring(L, -1); /* the list keeps it */
+        lua_pop(L, 1);
+    }
+    lua_pushstring(L, ss_nearest(word, names, n)); /* NULL pushes nil */
+    return 1;
+}
+
+typedef struct repeatable_options {
+    int64_t seed;
+} repeatable_options;
+
+static const ss_opt repeatable_list[] = {
+    {.name = "seed",
+     .kind = SS_OPT_INTEGER,
+     .at = offsetof(repeatable_options, seed),
+     .help = "of math.random"},
+    {0},
+};
+
+/* soapstone.repeatable { seed = }: for a host's Lua, what the program does from the start */
+static int repeatable(lua_State *L)
+{
+    repeatable_options o;
+    ss_lua_opts(L, 1, repeatable_list, "soapstone.repeatable", &o);
+    ss_lua_make_repeatable(L, (uint64_t)o.seed);
+    return 0;
+}
+
+static const luaL_Reg functions[] = {
+    {"nearest", nearest}, {"pairs", ss_lua_ordered_pairs},
+    {"refuse", refuse},   {"repeatable", repeatable},
+    {NULL, NULL},
+};
+
+/* -- opening ---------------------------------------------------------------------------------- */
+
+int luaopen_soapstone(lua_State *L)
+{
+    luaL_checkversion(L);
+    if (!*ss_lua_home(L))
+        ss_lua_append_home(L);
+    luaL_newlib(L, functions);
+    lua_pushliteral(L, PACKAGE_VERSION);
+    lua_setfield(L, -2, "version");
+    lua_pushstring(L, ss_lua_home(L));
+    lua_setfield(L, -2, "home");
+    for (int i = 0; i < PARTS; i++) {
+        parts[i].open(L);
+        lua_setfield(L, -2, parts[i].name);
+    }
+    return 1;
+}
+
+/* require "soapstone.NAME": loads the whole, gives the part */
+static int open_part(lua_State *L, const char *name)
+{
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "soapstone");
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, name);
+    return 1;
+}
+
+int luaopen_soapstone_model(lua_State *L)
+{
+    return open_part(L, "model");
+}
+
+int luaopen_soapstone_topology(lua_State *L)
+{
+    return open_part(L, "topology");
+}
+
+int luaopen_soapstone_unit(lua_State *L)
+{
+    return open_part(L, "unit");
+}
+
+void ss_lua_preload(lua_State *L)
+{
+    static const luaL_Reg preloads[] = {
+        {"soapstone", luaopen_soapstone},
+        {"soapstone.model", luaopen_soapstone_model},
+        {"soapstone.topology", luaopen_soapstone_topology},
+        {"soapstone.unit", luaopen_soapstone_unit},
+        {NULL, NULL},
+    };
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    luaL_setfuncs(L, preloads, 0);
+    lua_pop(L, 1);
+}
