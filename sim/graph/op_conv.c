@@ -17,13 +17,16 @@ typedef struct window {
     int64_t size, stride, padding;
 } window;
 
-/* The rows of an input of `extent` rows that output rows lo .. hi-1 see.  Padding has no rows, so
- * the range is clipped; rows that see nothing but padding need none. */
+/* The rows of an input of `extent` rows that output rows lo .. hi-1 see.  Padding has no rows: output
+ * rows whose window lies in it see none, and need none if all of them do. */
 static void window_range(const window *w, int64_t extent, int64_t lo, int64_t hi, int64_t *in_lo,
                          int64_t *in_hi)
 {
-    *in_lo = at_most(at_least(lo * w->stride - w->padding, 0), extent);
-    *in_hi = at_least(at_most((hi - 1) * w->stride - w->padding + w->size, extent), *in_lo);
+    int64_t first = lo, last = at_most(hi - 1, (extent - 1 + w->padding) / w->stride);
+    if (w->padding >= w->size)
+        first = at_least(lo, (w->padding - w->size) / w->stride + 1);
+    *in_lo = at_most(at_least(first * w->stride - w->padding, 0), extent);
+    *in_hi = at_least(at_most(last * w->stride - w->padding + w->size, extent), *in_lo);
 }
 
 static ss_status window_count(const window *w, int64_t extent, const char *what, int64_t *out,

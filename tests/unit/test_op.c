@@ -1,76 +1,11 @@
-/* What every kind must be true to, tried on all of them; then what is particular to each.
- *
- * The numbers of single operators come from the shapes by hand, or from published tables (AlexNet's
- * first layers, the general attention of Luong et al. 2015 at 40 steps and 1024 units).
- */
+/* What every kind must be true to, tried on examples of all of them.  What is particular to a kind
+ * is in test_op_kinds.c. */
 #include "graph/op.h"
 
 #include <math.h>
 
 #include "check.h"
-
-static ss_error err;
-
-static ss_shape shape(ss_dtype t, uint32_t rank, const int64_t *extent)
-{
-    ss_shape s = {.dtype = t, .rank = rank};
-    memcpy(s.extent, extent, rank * sizeof *extent);
-    return s;
-}
-
-#define SHAPE(...)                                                                                 \
-    shape(SS_F32, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
-
-/* An operator of a kind with the attributes named, the others at their presets. */
-static ss_op_def start(const char *kind, const char *attrs, uint32_t inputs, const ss_shape *in)
-{
-    ss_op_def op = {.kind = ss_op_kind_find(kind), .inputs = inputs};
-    if (!op.kind) {
-        printf("no kind %s\n", kind);
-        exit(1);
-    }
-    for (uint32_t i = 0; i < inputs; i++)
-        op.in[i] = in[i];
-    uint32_t n = ss_op_kind_attrs(op.kind);
-    for (uint32_t i = 0; i < n; i++)
-        op.attr[i] = op.kind->attr[i].preset;
-    char copy[256];
-    snprintf(copy, sizeof copy, "%s", attrs);
-    for (char *at = strtok(copy, " "); at; at = strtok(NULL, " ")) {
-        char *value = strchr(at, '=');
-        *value++ = 0;
-        uint32_t i = 0;
-        while (i < n && strcmp(op.kind->attr[i].name, at))
-            i++;
-        if (i == n || ss_attr_parse(&op.kind->attr[i], value, &op.attr[i], &err)) {
-            printf("%s has no attribute %s = %s\n", kind, at, value);
-            exit(1);
-        }
-    }
-    return op;
-}
-
-static ss_status make(ss_op_def *op, const char *kind, const char *attrs, uint32_t inputs,
-                      const ss_shape *in)
-{
-    *op = start(kind, attrs, inputs, in);
-    return ss_op_def_finish(op, &err);
-}
-
-#define ONE(op, kind, attrs, ...) make(&(op), kind, attrs, 1, (ss_shape[]){SHAPE(__VA_ARGS__)})
-
-static void refuse(ss_op_def *op, const char *kind, const char *attrs, ss_shape in,
-                   const char *words, const char *file, int line)
-{
-    ss_status s = make(op, kind, attrs, 1, &in);
-    if (!s || !strstr(err.text, words)) {
-        printf("  %s:%d: %s was %s: %s\n", file, line, kind, s ? "refused" : "accepted", err.text);
-        check_this_failed = 1;
-    }
-}
-
-#define REFUSED(kind, attrs, words, ...)                                                           \
-    refuse(&op, kind, attrs, SHAPE(__VA_ARGS__), words, __FILE__, __LINE__)
+#include "op_make.h"
 
 /* One or more examples of each kind, small and uneven. */
 
@@ -298,33 +233,9 @@ static void regions_grow_with_what_is_asked_for(void)
     }
 }
 
-static void what_makes_no_sense_is_refused(void)
-{
-    ss_op_def op;
-    REFUSED("conv2d", "", "out is missing: output channels", 5, 3, 9, 9);
-    REFUSED("conv2d", "out=0 kernel_h=3 kernel_w=3", "out is 0: it goes from 1", 5, 3, 9, 9);
-    REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=3 stride_h=0", "stride_h is 0", 5, 3, 9, 9);
-    REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=3 stride_h=-2", "stride_h is -2", 5, 3, 9, 9);
-    REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=11 padding_w=0",
-            "window of 11 does not fit in a width of 9", 5, 3, 9, 9);
-    REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=3 groups=2", "2 groups do not divide 3 input", 5,
-            3, 9, 9);
-    REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=3", "its input is 5x27: it reads images", 5, 27);
-    REFUSED("pool2d", "kernel_h=3 kernel_w=3 padding_h=2", "more than half", 5, 3, 9, 9);
-    REFUSED("linear", "out=4", "input 1 is 5: it reads features", 5);
-    REFUSED("embedding", "vocab=9 out=4", "indices are integers", 5, 7);
-    REFUSED("concat", "axis=l", "axis is \"l\"", 5, 3, 9, 9);
-    REFUSED("slice", "axis=w start=5 size=5", "5 elements from 5 on are not within the 9 of w", 5,
-            3, 9, 9);
-    REFUSED("select", "index=9", "positions 0 to 8", 5, 9, 3);
-    REFUSED("position", "positions=8", "9 positions and the table 8", 5, 9, 3);
-    REFUSED("multihead_attention", "heads=5", "36 channels are not", 5, 9, 36);
-}
-
 int main(void)
 {
     collect_examples();
-    RUN(what_makes_no_sense_is_refused);
     RUN(every_kind_has_an_example_and_help);
     RUN(every_example_is_well_formed);
     RUN(classes_say_whether_weights_are_split);
