@@ -78,9 +78,9 @@ typedef struct ss_shard {
     uint32_t first_device, devices; /* rows of ss_lowered.shard_device */
 } ss_shard;
 
-/* What the labels of weight gradients and weights say (others: tasks.h): `op` is the weight, `to_op` the
- * row of its shard, `part` the sending device and `to_part` the receiving one; an update has its device
- * in `part`, a collective none.  Of a barrier, `part` is the device; 0: that of all devices. */
+/* What labels say of weights (of others: tasks.h): `op` is the weight and `part` the row of the shard, of
+ * updates, collectives and transfers alike; `from` and `to` tell the devices of a transfer, to_op and
+ * to_part nothing.  Of a barrier `part` is the device; 0: that of all devices. */
 
 typedef struct ss_lowered {
     ss_tasks tasks;
