@@ -2,12 +2,13 @@
  *
  * Structural order (design 3.2): phase 0 forward, 1 backward, 2 barrier, 3 gradient transfers,
  * 4 update, 5 weight transfers, 6 final; within forward by operator position, within backward by
- * reverse position; within an operator first the transfers into it (edge slot, producer part, consumer
- * part, hop, segment), then accumulations, then its parts.  FlexFlow (MLSys 2019) section 5.1 has the
- * forward rules; backward, gradient meeting and update follow the authors' 2018 simulator and are
- * options here.
+ * reverse position; within an operator first the transfers into it (edge slot, producer part,
+ * consumer part, hop, segment), then accumulations, then its parts.  FlexFlow (MLSys 2019)
+ * section 5.1 has the forward rules; backward, gradient meeting and update follow the authors' 2018
+ * simulator and are options here.
  *
- * This layer has no clock of its own: durations come through an ss_timer that simulate/cost.h fills.
+ * This layer has no clock of its own: durations come through an ss_timer that simulate/cost.h
+ * fills.
  */
 #ifndef SS_LOWER_H
 #define SS_LOWER_H
@@ -26,17 +27,19 @@
 typedef struct ss_timer {
     void *context;
     /* Time of one part (box of output 0) of an operator on a device. */
-    ss_status (*part)(void *context, const ss_model *m, ss_op op, ss_phase phase, const ss_box *main,
-                      ss_device device, ss_time *out, ss_error *err);
+    ss_status (*part)(void *context, const ss_model *m, ss_op op, ss_phase phase,
+                      const ss_box *main, ss_device device, ss_time *out, ss_error *err);
     /* Time to read and write `bytes` in a device's memory: partial sums, weight updates. */
     ss_status (*memory)(void *context, double bytes, ss_device device, ss_time *out, ss_error *err);
 } ss_timer;
 
 /* How the gradients of a weight that several devices hold meet. */
 typedef enum ss_sync {
-    SS_SYNC_NONE,             /* they do not: inference, or one asks what compute alone would take */
-    SS_SYNC_CLOSED_FORM,      /* the 2018 simulator: after the last task, W(g-1)/b_intra + W(m-1)/b_cross */
-    SS_SYNC_PARAMETER_SERVER, /* to the device of the lowest part, which updates and sends weights back */
+    SS_SYNC_NONE,        /* they do not: inference, or one asks what compute alone would take */
+    SS_SYNC_CLOSED_FORM, /* the 2018 simulator: after the last task, W(g-1)/b_intra + W(m-1)/b_cross
+                          */
+    SS_SYNC_PARAMETER_SERVER, /* to the device of the lowest part, which updates and sends weights
+                                 back */
     SS_SYNC_RING,             /* ring all-reduce, then everyone updates */
     SS_SYNC_TREE,             /* binary tree: reduce, then broadcast */
     SS_SYNC_TWO_LEVEL,        /* inside machines, then between their masters, then back */
@@ -52,20 +55,21 @@ typedef enum ss_coalesce {
 } ss_coalesce;
 
 typedef struct ss_lower_options {
-    bool training;        /* backward, meeting and update; false: forward only */
-    bool lumped;          /* forward and backward as one task, activations charged once */
+    bool training; /* backward, meeting and update; false: forward only */
+    bool lumped;   /* forward and backward as one task, activations charged once */
     ss_coalesce coalesce;
     ss_sync sync;
-    bool overlap;         /* meeting starts with each gradient; false: after all backward work */
-    bool aggregate;       /* each ring, tree or two-level meeting is one task of closed-form time */
-    bool partial_sums;    /* adding several gradients of one tensor takes a task; false: it is free */
+    bool overlap;      /* meeting starts with each gradient; false: after all backward work */
+    bool aggregate;    /* each ring, tree or two-level meeting is one task of closed-form time */
+    bool partial_sums; /* adding several gradients of one tensor takes a task; false: it is free */
     double update_passes; /* update reads and writes its shard so often; 0: it is free */
     ss_links_mode links;
     int64_t segment_bytes; /* messages are cut into pieces of this size, 0: never */
     uint32_t max_segments;
 } ss_lower_options;
 
-ss_lower_options ss_lower_options_start(void); /* training, fifo-hop, parameter server, overlapped, free updates and sums */
+ss_lower_options ss_lower_options_start(
+    void); /* training, fifo-hop, parameter server, overlapped, free updates and sums */
 
 /* One shard of a weight: a box of it and the devices that hold it (replicas).  Where operators that
  * share a weight cut it differently, the shards are the pieces that all of them can be put together
@@ -78,9 +82,10 @@ typedef struct ss_shard {
     uint32_t first_device, devices; /* rows of ss_lowered.shard_device */
 } ss_shard;
 
-/* What labels say of weights (of others: tasks.h): `op` is the weight and `part` the row of the shard, of
- * updates, collectives and transfers alike; `from` and `to` tell the devices of a transfer, to_op and
- * to_part nothing.  Of a barrier `part` is the device; 0: that of all devices. */
+/* What labels say of weights (of others: tasks.h): `op` is the weight and `part` the row of the
+ * shard, of updates, collectives and transfers alike; `from` and `to` tell the devices of a
+ * transfer, to_op and to_part nothing.  Of a barrier `part` is the device; 0: that of all devices.
+ */
 
 typedef struct ss_lowered {
     ss_tasks tasks;
@@ -88,12 +93,12 @@ typedef struct ss_lowered {
     uint32_t ops;
     ss_task *forward, *backward; /* [ops + 1]: task of part 0; parts follow in order; 0: none */
     uint32_t op_cap;
-    ss_shard *shard;             /* rows 1 .. shards: by weight, then place in the weight */
+    ss_shard *shard; /* rows 1 .. shards: by weight, then place in the weight */
     uint32_t shards, shard_cap;
-    ss_device *shard_device;     /* rows 1 .. shard_devices */
+    ss_device *shard_device; /* rows 1 .. shard_devices */
     uint32_t shard_devices, shard_device_cap;
-    int64_t moved[SS_CARGOS];    /* payload by cargo, each message once however many hops */
-    double charged_bytes;        /* by SS_SYNC_CLOSED_FORM, whose bytes cross no simulated link */
+    int64_t moved[SS_CARGOS]; /* payload by cargo, each message once however many hops */
+    double charged_bytes;     /* by SS_SYNC_CLOSED_FORM, whose bytes cross no simulated link */
     struct ss_lower_scratch *scratch;
 } ss_lowered; /* {0}; may be lowered into again and again */
 
@@ -105,10 +110,13 @@ void ss_lowered_free(ss_lowered *l);
 /* Bytes moved in all: every cargo, and the closed form's. */
 double ss_lowered_bytes_moved(const ss_lowered *l);
 
-/* What is held in a device's memory, from the start of one task until the end of the last of others.
- * Weights, their gradients and optimizer state are held throughout. */
+/* What is held in a device's memory, from the start of one task until the end of the last of
+ * others. Weights, their gradients and optimizer state are held throughout. */
 typedef enum ss_held {
-    SS_HELD_WEIGHTS, SS_HELD_WEIGHT_GRADIENTS, SS_HELD_OPTIMIZER, SS_HELD_ACTIVATIONS,
+    SS_HELD_WEIGHTS,
+    SS_HELD_WEIGHT_GRADIENTS,
+    SS_HELD_OPTIMIZER,
+    SS_HELD_ACTIVATIONS,
     SS_HELD_GRADIENTS,
     SS_HELD_KINDS
 } ss_held;
@@ -119,18 +127,20 @@ typedef struct ss_hold {
     ss_held what;
     ss_device device;
     int64_t bytes;
-    ss_task from;               /* 0: from the beginning */
+    ss_task from;                 /* 0: from the beginning */
     uint32_t first_until, untils; /* rows of ss_holds.until; none: to the end of the step */
 } ss_hold;
 
 typedef struct ss_holds {
-    ss_hold *hold; uint32_t n, cap;
-    ss_task *until; uint32_t untils, until_cap;
+    ss_hold *hold;
+    uint32_t n, cap;
+    ss_task *until;
+    uint32_t untils, until_cap;
 } ss_holds; /* {0} */
 
-/* An activation is held from the start of its part's forward task (a received copy: of its transfer)
- * until the last task that reads it has ended: forward readers and transfers, and backward tasks of
- * operators that keep their input or output (op.h). */
+/* An activation is held from the start of its part's forward task (a received copy: of its
+ * transfer) until the last task that reads it has ended: forward readers and transfers, and
+ * backward tasks of operators that keep their input or output (op.h). */
 ss_status ss_lower_holds(const ss_model *m, const ss_strategy *s, const ss_lowered *l,
                          ss_holds *out, ss_error *err);
 void ss_holds_free(ss_holds *h);

@@ -1,0 +1,299 @@
+/* lower.c - the order of work: which tasks come when, so that ids are places in that order.
+ *
+ * Phase 0: operators as the model has them, for each the messages into it and then its parts. Phase
+ * 1, when training: the same backwards, for each operator that a gradient has to reach.  The other
+ * phases are in lower_sync.c.  Every edge goes from a smaller to a larger id, whatever takes no
+ * time.
+ */
+#include "graph/lowering.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/mem.h"
+
+ss_lower_options ss_lower_options_start(void)
+{
+    return (ss_lower_options){.training = true,
+                              .coalesce = SS_COALESCE_NONE,
+                              .sync = SS_SYNC_PARAMETER_SERVER,
+                              .overlap = true,
+                              .links = SS_LINKS_FIFO_HOP,
+                              .max_segments = 16};
+}
+
+static ss_status refuse_options(const ss_lower_options *o, ss_error *err)
+{
+    bool collective =
+        o->sync == SS_SYNC_RING || o->sync == SS_SYNC_TREE || o->sync == SS_SYNC_TWO_LEVEL;
+    if ((unsigned)o->sync >= SS_SYNCS)
+        return ss_fail(err, SS_EINVAL, "sync %d does not exist", (int)o->sync);
+    if ((unsigned)o->coalesce > SS_COALESCE_PER_DEVICE)
+        return ss_fail(err, SS_EINVAL, "coalesce %d does not exist", (int)o->coalesce);
+    if (o->lumped && !o->training)
+        return ss_fail(
+            err, SS_EINVAL,
+            "lumped puts backward into the task of forward, and without training there is "
+            "no backward: give one of the two");
+    if (o->aggregate && o->training && !collective)
+        return ss_fail(
+            err, SS_EINVAL,
+            "aggregate makes one task of a meeting by ring, tree or two_level, and sync is "
+            "%s",
+            ss_sync_name(o->sync));
+    if (!(o->update_passes >= 0) || o->update_passes > 1e6)
+        return ss_fail(err, SS_EINVAL, "update_passes is %g: it must be from 0 to 1e6",
+                       o->update_passes);
+    if (o->segment_bytes < 0)
+        return ss_fail(err, SS_EINVAL,
+                       "segments of %lld bytes: give a positive size, or 0 for none",
+                       (long long)o->segment_bytes);
+    return SS_OK;
+}
+
+static ss_status refuse_strategy(const ss_model *m, const ss_topology *t, const ss_strategy *s,
+                                 ss_error *err)
+{
+    if (s->model != m || s->topology != t)
+        return ss_fail(err, SS_EINVAL, "the strategy is for another %s, \"%s\"",
+                       s->model != m ? "model" : "topology",
+                       s->model != m ? s->model->name : s->topology->name);
+    if (s->ops != m->ops)
+        return ss_fail(err, SS_EINVAL,
+                       "the strategy was made when model \"%s\" had %u operators; it has %u now",
+                       m->name, s->ops, m->ops);
+    return SS_OK;
+}
+
+static ss_status start_tasks(ss_lowering *w, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    const ss_topology *t = w->topology;
+    size_t links = (size_t)t->links + 1, devices = (size_t)t->devices + 1;
+    ss_status e;
+    if (links > s->link_cap) {
+        uint32_t cap = ss_grown(s->link_cap, links);
+        if ((e = SS_REGROW(s->bytes_per_s, cap, "links", err)) ||
+            (e = SS_REGROW(s->latency_s, cap, "links", err)))
+            return e;
+        s->link_cap = cap;
+    }
+    if (devices > s->device_cap) {
+        uint32_t cap = ss_grown(s->device_cap, devices);
+        if ((e = SS_REGROW(s->stamp, cap, "devices", err)) ||
+            (e = SS_REGROW(s->at_device, cap, "devices", err)))
+            return e;
+        s->device_cap = cap;
+    }
+    s->bytes_per_s[0] = s->latency_s[0] = 0;
+    for (uint32_t l = 1; l <= t->links; l++) {
+        s->bytes_per_s[l] = t->link[l].def.bytes_per_s;
+        s->latency_s[l] = t->link[l].def.latency_s;
+    }
+    memset(s->stamp, 0, devices * sizeof *s->stamp);
+    s->stamps = 0;
+    return ss_tasks_start(w->tasks, t->devices, t->links, s->bytes_per_s, s->latency_s,
+                          w->options.links, err);
+}
+
+static ss_status start_out(ss_lowering *w, ss_error *err)
+{
+    ss_lowered *out = w->out;
+    size_t ops = (size_t)w->model->ops + 1;
+    if (ops > out->op_cap) {
+        uint32_t cap = ss_grown(out->op_cap, ops);
+        ss_status e;
+        if ((e = SS_REGROW(out->forward, cap, "operators", err)) ||
+            (e = SS_REGROW(out->backward, cap, "operators", err)))
+            return e;
+        out->op_cap = cap;
+    }
+    memset(out->forward, 0, ops * sizeof *out->forward);
+    memset(out->backward, 0, ops * sizeof *out->backward);
+    memset(out->moved, 0, sizeof out->moved);
+    out->ops = w->model->ops;
+    out->options = w->options;
+    out->charged_bytes = 0;
+    out->shards = out->shard_devices = 0;
+    w->s->sents = 0;
+    return SS_OK;
+}
+
+/* Time of one part: of one phase, or of both together. */
+static ss_status time_part(const ss_lowering *w, ss_op op, uint32_t part, bool forward,
+                           bool backward, ss_time *out, ss_error *err)
+{
+    ss_device device = ss_lowering_config(w, op)->device[part];
+    const ss_box *box = &w->s->box[part];
+    const ss_timer *t = w->timer;
+    ss_time back = 0;
+    ss_status e = SS_OK;
+    *out = 0;
+    if (forward)
+        e = t->part(t->context, w->model, op, SS_FORWARD, box, device, out, err);
+    if (!e && backward)
+        e = t->part(t->context, w->model, op, SS_BACKWARD, box, device, &back, err);
+    return e ? e : ss_time_add(*out, back, out, err);
+}
+
+static ss_status lower_forward(ss_lowering *w, ss_op op, ss_error *err)
+{
+    const ss_config *c = ss_lowering_config(w, op);
+    bool lumped = w->options.lumped && w->s->needs[op.i];
+    ss_task_label label = {.kind = lumped ? SS_TASK_LUMPED : SS_TASK_FORWARD, .op = op.i};
+    ss_status e = ss_lower_forward_messages(w, op, err);
+    w->out->forward[op.i].i = w->tasks->n + 1;
+    ss_lower_rewind(w, op, false);
+    for (uint32_t p = 0; p < c->parts && !e; p++) {
+        ss_time time;
+        ss_task task;
+        label.part = p;
+        e = time_part(w, op, p, true, lumped, &time, err);
+        if (!e)
+            e = ss_tasks_add(w->tasks, c->device[p].i, time, 0, &label, &task, err);
+        if (!e)
+            e = ss_lower_after_inputs(w, op, p, err);
+    }
+    return e;
+}
+
+static ss_status lower_backward(ss_lowering *w, ss_op op, ss_error *err)
+{
+    const ss_config *c = ss_lowering_config(w, op);
+    ss_task_label label = {.kind = SS_TASK_BACKWARD, .op = op.i};
+    ss_status e = ss_lower_boxes(w, op, err);
+    if (!e)
+        e = ss_lower_backward_messages(w, op, err);
+    if (!e)
+        e = ss_lower_partial_sums(w, op, err);
+    w->out->backward[op.i].i = w->tasks->n + 1;
+    ss_lower_rewind(w, op, true);
+    for (uint32_t p = 0; p < c->parts && !e; p++) {
+        ss_time time;
+        ss_task task, forward = {w->out->forward[op.i].i + p};
+        label.part = p;
+        e = time_part(w, op, p, false, true, &time, err);
+        if (!e)
+            e = ss_tasks_add(w->tasks, c->device[p].i, time, 0, &label, &task, err);
+        if (!e)
+            e = ss_tasks_after(w->tasks, forward, err);
+        if (!e)
+            e = ss_lower_after_gradients(w, op, p, err);
+    }
+    return e;
+}
+
+static ss_status lower_phases(ss_lowering *w, ss_error *err)
+{
+    bool training = w->options.training;
+    uint32_t ops = w->model->ops;
+    ss_status e = ss_lower_feeds(w, err);
+    for (uint32_t i = 1; i <= ops && !e; i++)
+        e = lower_forward(w, (ss_op){i}, err);
+    for (uint32_t i = ops; i > 0 && training && !w->options.lumped && !e; i--)
+        if (w->s->needs[i])
+            e = lower_backward(w, (ss_op){i}, err);
+    if (!e)
+        e = ss_lower_shards(w, err);
+    if (!e && training)
+        e = ss_lower_sync(w, err);
+    return e ? e : ss_tasks_finish(w->tasks, err);
+}
+
+ss_status ss_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const ss_strategy *s,
+                   const ss_timer *timer, const ss_lower_options *options, ss_lowered *out,
+                   ss_error *err)
+{
+    ss_status e = refuse_options(options, err);
+    if (!e)
+        e = refuse_strategy(m, t, s, err);
+    if (e)
+        return e;
+    if (!out->scratch && !(out->scratch = ss_alloc_zeroed(1, sizeof *out->scratch)))
+        return ss_fail_memory(err, "lowering", sizeof *out->scratch);
+    ss_lowering w = {.model = m,
+                     .topology = t,
+                     .routes = r,
+                     .strategy = s,
+                     .timer = timer,
+                     .options = *options,
+                     .out = out,
+                     .tasks = &out->tasks,
+                     .s = out->scratch};
+    if ((e = start_tasks(&w, err)) || (e = start_out(&w, err)))
+        return e;
+    return lower_phases(&w, err);
+}
+
+double ss_lowered_bytes_moved(const ss_lowered *l)
+{
+    double sum = l->charged_bytes;
+    for (uint32_t c = 0; c < SS_CARGOS; c++)
+        sum += (double)l->moved[c];
+    return sum;
+}
+
+static void free_scratch(struct ss_lower_scratch *s)
+{
+    if (!s)
+        return;
+    ss_free(s->bytes_per_s);
+    ss_free(s->latency_s);
+    ss_free(s->needs);
+    ss_free(s->first_feed);
+    ss_free(s->first_use);
+    ss_free(s->use);
+    ss_free(s->feed);
+    ss_free(s->piece);
+    ss_free(s->by_from);
+    ss_free(s->sent);
+    ss_free(s->box);
+    ss_free(s->made);
+    ss_free(s->range);
+    ss_free(s->count);
+    ss_free(s->cursor);
+    ss_free(s->before);
+    ss_free(s->stamp);
+    ss_free(s->at_device);
+    ss_free(s->cover);
+    ss_free(s->cover_group);
+    ss_free(s->border);
+    ss_free(s->cell_group);
+    ss_free(s->cell_count);
+    ss_free(s->sum);
+    ss_free(s->to_add);
+    ss_free(s->first_user);
+    ss_free(s->user);
+    ss_free(s->give);
+    ss_free(s->give_order);
+    ss_free(s->mark);
+    ss_free(s->first_from);
+    ss_free(s->from);
+    ss_free(s->first_wait);
+    ss_free(s->wait);
+    ss_free(s->own);
+    ss_free(s->update);
+    ss_free(s->barrier);
+    ss_free(s->arrived);
+    ss_free(s->member_added);
+    ss_free(s->member_told);
+    ss_free(s->machine);
+    ss_free(s->of_machine);
+    ss_free(s->resource);
+    ss_messages_free(&s->messages);
+    ss_free(s);
+}
+
+void ss_lowered_free(ss_lowered *l)
+{
+    if (!l)
+        return;
+    ss_tasks_free(&l->tasks);
+    ss_free(l->forward);
+    ss_free(l->backward);
+    ss_free(l->shard);
+    ss_free(l->shard_device);
+    free_scratch(l->scratch);
+    *l = (ss_lowered){0};
+}

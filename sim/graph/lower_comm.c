@@ -1,0 +1,389 @@
+/* lower_comm.c - pieces become edges or messages, in both directions.
+ *
+ * A piece between parts on one device is an edge.  Between devices it is a message, or, with
+ * SS_COALESCE_PER_DEVICE, travels with the other pieces that the same part gives to parts of the
+ * same reader on the same device: the message then carries each element that any of them needs
+ * once, exactly and not their bounding box.  Pieces of different inputs or readers never travel
+ * together, so that what a message carries depends on two operators only.  Backward, the gradients
+ * of such pieces are added up where they arise and go back as one message.
+ */
+#include "graph/lowering.h"
+
+#include <string.h>
+
+#include "base/array.h"
+
+/* ---- messages ---------------------------------------------------------------------------------
+ */
+
+ss_status ss_lower_send(ss_lowering *w, ss_device from, ss_device to, int64_t bytes,
+                        const ss_task_label *label, const ss_task *before, uint32_t befores,
+                        uint32_t *sent, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    int64_t *moved = &w->out->moved[label->cargo];
+    ss_route route;
+    ss_status e = ss_routes_find(w->routes, from, to, &route, err);
+    if (!e)
+        e = SS_RESERVE(s->sent, s->sent_cap, (size_t)s->sents + 2, "messages", err);
+    if (e)
+        return e;
+    if (*moved > INT64_MAX - bytes)
+        return ss_fail(err, SS_ERANGE, "more than 2^63 bytes of %ss would be moved",
+                       ss_cargo_name((ss_cargo)label->cargo));
+    uint32_t links, first = w->tasks->n + 1;
+    const ss_link *link = ss_route_links(w->routes, route, &links);
+    ss_task_label l = *label;
+    l.kind = SS_TASK_TRANSFER;
+    l.from = from;
+    l.to = to;
+    ss_task arrival;
+    uint32_t arrivals;
+    e = ss_tasks_transfer(w->tasks, &link->i, links, bytes, w->options.segment_bytes,
+                          w->options.max_segments, &l, before, befores, &arrival, &arrivals, err);
+    if (e)
+        return e;
+    *moved += bytes;
+    *sent = ++s->sents;
+    s->sent[*sent] = (ss_sent){first, arrival.i, arrivals, bytes};
+    return SS_OK;
+}
+
+ss_status ss_lower_after_sent(ss_lowering *w, uint32_t sent, ss_error *err)
+{
+    const ss_sent *m = &w->s->sent[sent];
+    for (uint32_t i = 0; i < m->arrivals; i++) {
+        ss_status e = ss_tasks_after(w->tasks, (ss_task){m->arrival + i}, err);
+        if (e)
+            return e;
+    }
+    return SS_OK;
+}
+
+/* ---- pieces that travel together --------------------------------------------------------------
+ */
+
+static bool crosses(const ss_config *giver, const ss_config *reader, const ss_piece *p)
+{
+    return giver->device[p->from].i != reader->device[p->to].i;
+}
+
+/* The pieces that one part gives lie together in by_from; those for one device are chained. */
+static void group_pieces(ss_lowering *w, const ss_feed *f)
+{
+    struct ss_lower_scratch *s = w->s;
+    const ss_config *giver = ss_lowering_config(w, f->from), *reader = ss_lowering_config(w, f->to);
+    uint32_t part = UINT32_MAX;
+    for (uint32_t i = 0; i < f->pieces; i++) {
+        uint32_t row = s->by_from[f->first + i];
+        ss_piece *p = &s->piece[row];
+        if (p->from != part) {
+            part = p->from;
+            s->stamps++;
+        }
+        if (!crosses(giver, reader, p))
+            continue;
+        uint32_t d = reader->device[p->to].i;
+        if (s->stamp[d] == s->stamps) { /* at_device: the last piece for it so far */
+            p->lead = s->piece[s->at_device[d]].lead;
+            s->piece[s->at_device[d]].next = row;
+        }
+        s->stamp[d] = s->stamps;
+        s->at_device[d] = row;
+    }
+}
+
+static ss_status cover_piece(ss_lowering *w, const ss_feed *f, const ss_piece *p, uint32_t group,
+                             ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    size_t need = (size_t)s->covers + 1;
+    if (need > s->cover_cap) {
+        uint32_t cap = ss_grown(s->cover_cap, need);
+        ss_status e;
+        if ((e = SS_REGROW(s->cover, cap, "overlaps of parts", err)) ||
+            (e = SS_REGROW(s->cover_group, cap, "overlaps of parts", err)))
+            return e;
+        s->cover_cap = cap;
+    }
+    ss_lower_piece_box(w->model, w->strategy, f, p, &s->cover[s->covers]);
+    s->cover_group[s->covers++] = group;
+    return SS_OK;
+}
+
+/* Bytes of a message of several pieces, and bytes read and written to add up as many gradients. */
+static ss_status cover_group(ss_lowering *w, const ss_feed *f, uint32_t lead, int64_t *bytes,
+                             double *added, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    if (!s->piece[lead].next) {
+        *bytes = s->piece[lead].bytes;
+        *added = 0;
+        return SS_OK;
+    }
+    ss_status e = SS_OK;
+    s->covers = 0;
+    for (uint32_t i = lead; i && !e; i = s->piece[i].next)
+        e = cover_piece(w, f, &s->piece[i], i, err);
+    if (!e)
+        e = ss_lower_cover(s, bytes, added, err);
+    *bytes *= f->element_bytes;
+    *added *= (double)f->element_bytes;
+    return e;
+}
+
+/* ---- forward ----------------------------------------------------------------------------------
+ */
+
+static ss_status send_forward(ss_lowering *w, const ss_feed *f, uint32_t lead, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    const ss_piece *p = &s->piece[lead];
+    int64_t bytes;
+    double added;
+    ss_status e = cover_group(w, f, lead, &bytes, &added, err);
+    if (e)
+        return e;
+    ss_task before = {w->out->forward[f->from.i].i + p->from};
+    ss_task_label label = {.cargo = SS_CARGO_ACTIVATION,
+                           .op = f->from.i,
+                           .part = p->from,
+                           .to_op = f->to.i,
+                           .to_part = p->to};
+    uint32_t sent = 0;
+    e = ss_lower_send(w, ss_lowering_config(w, f->from)->device[p->from],
+                      ss_lowering_config(w, f->to)->device[p->to], bytes, &label, &before, 1, &sent,
+                      err);
+    for (uint32_t i = lead; i && !e; i = s->piece[i].next)
+        s->piece[i].forward = sent;
+    return e;
+}
+
+ss_status ss_lower_forward_messages(ss_lowering *w, ss_op op, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    ss_status e = ss_lower_pieces(w, op, err);
+    for (uint32_t row = s->first_feed[op.i]; row < s->first_feed[op.i + 1] && !e; row++) {
+        const ss_feed *f = &s->feed[row];
+        const ss_config *giver = ss_lowering_config(w, f->from),
+                        *reader = ss_lowering_config(w, f->to);
+        if (w->options.coalesce == SS_COALESCE_PER_DEVICE)
+            group_pieces(w, f);
+        for (uint32_t i = 0; i < f->pieces && !e; i++) {
+            uint32_t at = s->by_from[f->first + i];
+            if (s->piece[at].lead == at && crosses(giver, reader, &s->piece[at]))
+                e = send_forward(w, f, at, err);
+        }
+    }
+    return e;
+}
+
+void ss_lower_rewind(ss_lowering *w, ss_op op, bool backward)
+{
+    struct ss_lower_scratch *s = w->s;
+    const uint32_t *first = backward ? s->first_use : s->first_feed;
+    for (uint32_t i = first[op.i]; i < first[op.i + 1]; i++)
+        s->cursor[i - first[op.i]] = 0;
+}
+
+ss_status ss_lower_after_inputs(ss_lowering *w, ss_op op, uint32_t part, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    ss_status e = SS_OK;
+    for (uint32_t row = s->first_feed[op.i]; row < s->first_feed[op.i + 1]; row++) {
+        const ss_feed *f = &s->feed[row];
+        uint32_t *at = &s->cursor[row - s->first_feed[op.i]];
+        for (; *at < f->pieces && s->piece[f->first + *at].to == part && !e; ++*at) {
+            const ss_piece *p = &s->piece[f->first + *at];
+            e = p->forward ? ss_lower_after_sent(w, p->forward, err)
+                           : ss_tasks_after(w->tasks,
+                                            (ss_task){w->out->forward[f->from.i].i + p->from}, err);
+        }
+    }
+    return e;
+}
+
+/* ---- backward ---------------------------------------------------------------------------------
+ */
+
+/* Adds up the gradients of pieces that go back together, on the device where they arose. */
+static ss_status sum_before_sending(ss_lowering *w, const ss_feed *f, uint32_t lead, double added,
+                                    ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    const ss_piece *p = &s->piece[lead];
+    ss_device device = ss_lowering_config(w, f->to)->device[p->to];
+    ss_time time;
+    ss_task_label label = {.kind = SS_TASK_ACCUMULATE,
+                           .op = f->to.i,
+                           .part = p->to,
+                           .to_op = f->from.i,
+                           .to_part = p->from};
+    ss_task sum;
+    ss_status e = w->timer->memory(w->timer->context, added, device, &time, err);
+    if (!e)
+        e = ss_tasks_add(w->tasks, device.i, time, 0, &label, &sum, err);
+    for (uint32_t i = lead; i && !e; i = s->piece[i].next)
+        e = ss_tasks_after(w->tasks, (ss_task){w->out->backward[f->to.i].i + s->piece[i].to}, err);
+    s->before[0] = sum;
+    return e;
+}
+
+static ss_status send_backward(ss_lowering *w, const ss_feed *f, uint32_t lead, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    const ss_piece *p = &s->piece[lead];
+    int64_t bytes;
+    double added;
+    ss_status e = cover_group(w, f, lead, &bytes, &added, err);
+    uint32_t befores = 0;
+    for (uint32_t i = lead; i && !e; i = s->piece[i].next) {
+        e = SS_RESERVE(s->before, s->before_cap, (size_t)befores + 1, "dependencies", err);
+        if (!e)
+            s->before[befores++].i = w->out->backward[f->to.i].i + s->piece[i].to;
+    }
+    if (!e && w->options.partial_sums && added > 0) {
+        e = sum_before_sending(w, f, lead, added, err);
+        befores = 1;
+    }
+    if (e)
+        return e;
+    ss_task_label label = {.cargo = SS_CARGO_GRADIENT,
+                           .op = f->to.i,
+                           .part = p->to,
+                           .to_op = f->from.i,
+                           .to_part = p->from};
+    uint32_t sent = 0;
+    e = ss_lower_send(w, ss_lowering_config(w, f->to)->device[p->to],
+                      ss_lowering_config(w, f->from)->device[p->from], bytes, &label, s->before,
+                      befores, &sent, err);
+    for (uint32_t i = lead; i && !e; i = s->piece[i].next)
+        s->piece[i].backward = sent;
+    return e;
+}
+
+/* Whether a gradient goes back through a feed, seen from an operator that it has to reach. */
+static bool carries_gradient(const ss_lowering *w, const ss_feed *f)
+{
+    return !w->model->op[f->to.i].def->kind->no_input_gradient;
+}
+
+ss_status ss_lower_backward_messages(ss_lowering *w, ss_op op, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    ss_status e = SS_OK;
+    for (uint32_t u = s->first_use[op.i]; u < s->first_use[op.i + 1] && !e; u++) {
+        const ss_feed *f = &s->feed[s->use[u]];
+        const ss_config *giver = ss_lowering_config(w, f->from),
+                        *reader = ss_lowering_config(w, f->to);
+        if (!carries_gradient(w, f))
+            continue;
+        for (uint32_t at = f->first; at < f->first + f->pieces && !e; at++)
+            if (s->piece[at].lead == at && crosses(giver, reader, &s->piece[at]))
+                e = send_backward(w, f, at, err);
+    }
+    return e;
+}
+
+/* All gradients that reach a part, as edges into the task added last. */
+static ss_status after_arrivals(ss_lowering *w, ss_op op, uint32_t part, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    ss_status e = SS_OK;
+    for (uint32_t u = s->first_use[op.i]; u < s->first_use[op.i + 1]; u++) {
+        const ss_feed *f = &s->feed[s->use[u]];
+        uint32_t *cursor = &s->cursor[u - s->first_use[op.i]];
+        if (!carries_gradient(w, f))
+            continue;
+        for (; *cursor < f->pieces && !e; ++*cursor) {
+            uint32_t at = s->by_from[f->first + *cursor];
+            const ss_piece *p = &s->piece[at];
+            if (p->from > part)
+                break;
+            if (p->from < part) /* its gradients went into a sum */
+                continue;
+            if (!p->backward)
+                e = ss_tasks_after(w->tasks, (ss_task){w->out->backward[f->to.i].i + p->to}, err);
+            else if (p->lead == at)
+                e = ss_lower_after_sent(w, p->backward, err);
+        }
+    }
+    return e;
+}
+
+ss_status ss_lower_after_gradients(ss_lowering *w, ss_op op, uint32_t part, ss_error *err)
+{
+    if (w->options.partial_sums && w->s->sum[part])
+        return ss_tasks_after(w->tasks, (ss_task){w->s->sum[part]}, err);
+    return after_arrivals(w, op, part, err);
+}
+
+/* Bytes read and written to add up what reaches a part: everything of one message is one summand.
+ * The cursors are left where the next part begins. */
+static ss_status bytes_to_add(ss_lowering *w, ss_op op, uint32_t part, uint32_t slot, double *added,
+                              ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    ss_status e = SS_OK;
+    int64_t element_bytes = 0, covered;
+    s->covers = 0;
+    for (uint32_t u = s->first_use[op.i]; u < s->first_use[op.i + 1]; u++) {
+        const ss_feed *f = &s->feed[s->use[u]];
+        uint32_t *cursor = &s->cursor[u - s->first_use[op.i]];
+        if (f->slot != slot || !carries_gradient(w, f))
+            continue;
+        element_bytes = f->element_bytes;
+        for (; *cursor < f->pieces && !e; ++*cursor) {
+            uint32_t at = s->by_from[f->first + *cursor];
+            if (s->piece[at].from != part)
+                break;
+            for (uint32_t i = s->piece[at].lead == at ? at : 0; i && !e; i = s->piece[i].next)
+                e = cover_piece(w, f, &s->piece[i], at, err);
+        }
+    }
+    double elements = 0;
+    if (!e)
+        e = ss_lower_cover(s, &covered, &elements, err);
+    *added += elements * (double)element_bytes;
+    return e;
+}
+
+static ss_status add_sum(ss_lowering *w, ss_op op, uint32_t part, double added, ss_error *err)
+{
+    ss_device device = ss_lowering_config(w, op)->device[part];
+    ss_time time;
+    ss_task_label label = {.kind = SS_TASK_ACCUMULATE, .op = op.i, .part = part};
+    ss_task sum;
+    ss_status e = w->timer->memory(w->timer->context, added, device, &time, err);
+    if (!e)
+        e = ss_tasks_add(w->tasks, device.i, time, 0, &label, &sum, err);
+    if (e)
+        return e;
+    w->s->sum[part] = sum.i;
+    return after_arrivals(w, op, part, err);
+}
+
+ss_status ss_lower_partial_sums(ss_lowering *w, ss_op op, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    uint32_t parts = ss_lowering_config(w, op)->parts;
+    uint32_t outputs = w->model->op[op.i].def->outputs;
+    if (!w->options.partial_sums)
+        return SS_OK;
+    ss_status e = SS_RESERVE(s->sum, s->sum_cap, parts, "parts", err);
+    if (!e)
+        e = SS_RESERVE(s->to_add, s->to_add_cap, parts, "parts", err);
+    ss_lower_rewind(w, op, true);
+    for (uint32_t p = 0; p < parts && !e; p++) {
+        s->to_add[p] = 0;
+        for (uint32_t slot = 0; slot < outputs && !e; slot++)
+            e = bytes_to_add(w, op, p, slot, &s->to_add[p], err);
+    }
+    ss_lower_rewind(w, op, true);
+    for (uint32_t p = 0; p < parts && !e; p++) {
+        s->sum[p] = 0;
+        if (s->to_add[p] > 0)
+            e = add_sum(w, op, p, s->to_add[p], err);
+    }
+    return e;
+}
