@@ -1,0 +1,310 @@
+#include "simulate/cost.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "simulate/cost_inside.h"
+
+ss_status ss_costs_new(ss_costs **out, ss_error *err)
+{
+    ss_costs *c = ss_alloc_zeroed(1, sizeof *c);
+    if (!c)
+        return ss_fail_memory(err, "costs", sizeof *c);
+    c->scale = 1;
+    c->round = 1;
+    *out = c;
+    return SS_OK;
+}
+
+static void release(ss_cost_source *s)
+{
+    if (!s || --s->holders)
+        return;
+    ss_cost_given_free(s->given);
+    ss_cost_table_free(s->table);
+    ss_cost_roofline_free(s->roofline);
+    ss_free(s);
+}
+
+void ss_costs_free(ss_costs *c)
+{
+    if (!c)
+        return;
+    for (uint32_t i = 0; i < c->sources; i++)
+        release(c->source[i].is);
+    for (uint32_t i = 0; i < c->timers; i++)
+        ss_cost_timer_free(c->timer[i]);
+    ss_free(c->source);
+    ss_free(c->timer);
+    ss_free(c->missing_round);
+    ss_names_free(&c->missing);
+    ss_names_free(&c->given_names);
+    ss_names_free(&c->kinds);
+    ss_memo_free(&c->memo);
+    ss_free(c);
+}
+
+/* Answers remembered before a source was added may not be its answers, and it may know what none
+ * did. */
+static void forget(ss_costs *c)
+{
+    ss_memo_forget(&c->memo);
+    ss_names_free(&c->missing);
+    c->missed = 0;
+    c->age++;
+}
+
+static ss_status new_source(ss_cost_sort sort, const char *table, ss_cost_source **out,
+                            ss_error *err)
+{
+    ss_cost_source *s = ss_alloc_zeroed(1, sizeof *s);
+    if (!s)
+        return ss_fail_memory(err, "a source of costs", sizeof *s);
+    s->sort = sort;
+    s->holders = 1;
+    ss_status status = sort == SS_COST_GIVEN   ? ss_cost_given_new(&s->given, err)
+                       : sort == SS_COST_TABLE ? ss_cost_table_new(table, &s->table, err)
+                                               : ss_cost_roofline_new(&s->roofline, err);
+    if (status) {
+        release(s);
+        return status;
+    }
+    *out = s;
+    return SS_OK;
+}
+
+/* The source that was added last if it is of that sort and nobody else's; else a new one. */
+static ss_status last_source(ss_costs *c, ss_cost_sort sort, const char *new_table,
+                             ss_cost_source **out, ss_error *err)
+{
+    ss_cost_source *last = c->sources ? c->source[c->sources - 1].is : NULL;
+    if (last && last->sort == sort && last->holders == 1 && !new_table) {
+        *out = last;
+        return SS_OK;
+    }
+    ss_status s =
+        SS_RESERVE(c->source, c->source_cap, (size_t)c->sources + 1, "sources of costs", err);
+    if (!s)
+        s = new_source(sort, new_table ? new_table : "a table", out, err);
+    if (!s)
+        c->source[c->sources++] = (ss_cost_slot){.is = *out};
+    return s;
+}
+
+ss_status ss_costs_add_roofline(ss_costs *c, const ss_roofline *override, ss_error *err)
+{
+    ss_cost_source *source;
+    ss_status s = last_source(c, SS_COST_ROOFLINE, NULL, &source, err);
+    if (!s && override)
+        s = ss_cost_roofline_add(source->roofline, override, err);
+    forget(c);
+    return s;
+}
+
+ss_status ss_costs_add_given(ss_costs *c, const char *op_name, double forward_s, double backward_s,
+                             bool whole, ss_error *err)
+{
+    ss_cost_source *source;
+    uint32_t id;
+    ss_status s = last_source(c, SS_COST_GIVEN, NULL, &source, err);
+    if (!s)
+        s = ss_cost_given_add(source->given, op_name, forward_s, backward_s, whole, err);
+    if (!s)
+        s = ss_names_add(&c->given_names, op_name, &id, err);
+    forget(c);
+    return s;
+}
+
+ss_status ss_costs_check_given(const ss_costs *c, const ss_model *m, ss_error *err)
+{
+    for (uint32_t i = 1; i <= c->given_names.n; i++) {
+        const char *name = ss_names_text(&c->given_names, i);
+        if (ss_names_find(&m->op_names, name))
+            continue;
+        const char *near = ss_names_nearest(&m->op_names, name);
+        return ss_fail(err, SS_EINVAL, "given time of %s: model %s has no such operator%s%s%s",
+                       name, m->name, near ? "; did you mean " : "", near ? near : "",
+                       near ? "?" : "");
+    }
+    return SS_OK;
+}
+
+ss_status ss_costs_begin_table(ss_costs *c, const char *name, ss_error *err)
+{
+    ss_cost_source *source;
+    forget(c);
+    return last_source(c, SS_COST_TABLE, name, &source, err);
+}
+
+ss_status ss_costs_add_measured(ss_costs *c, const ss_measured *row, ss_error *err)
+{
+    ss_cost_source *source;
+    ss_status s = last_source(c, SS_COST_TABLE, NULL, &source, err);
+    if (!s)
+        s = ss_cost_table_add(source->table, row, err);
+    forget(c);
+    return s;
+}
+
+ss_status ss_costs_add_all(ss_costs *c, const ss_costs *from, ss_error *err)
+{
+    uint32_t n = from->sources; /* the same may be appended to itself */
+    ss_status s =
+        SS_RESERVE(c->source, c->source_cap, (size_t)c->sources + n, "sources of costs", err);
+    for (uint32_t i = 1; !s && i <= from->given_names.n; i++) {
+        uint32_t id;
+        s = ss_names_add(&c->given_names, ss_names_text(&from->given_names, i), &id, err);
+    }
+    if (s)
+        return s;
+    for (uint32_t i = 0; i < n; i++) {
+        from->source[i].is->holders++;
+        c->source[c->sources++] = (ss_cost_slot){.is = from->source[i].is};
+    }
+    forget(c);
+    return SS_OK;
+}
+
+ss_status ss_costs_set_scale(ss_costs *c, double scale, ss_error *err)
+{
+    if (!(scale >= 0 && isfinite(scale)))
+        return ss_fail(err, SS_EINVAL, "compute times times %g: a number from 0 is wanted", scale);
+    c->scale = scale;
+    forget(c);
+    return SS_OK;
+}
+
+/* --- what was not known ------------------------------------------------------------------------
+ */
+
+ss_status ss_cost_note_missing(ss_costs *c, const char *key, uint32_t *number, ss_error *err)
+{
+    ss_status s = SS_RESERVE(c->missing_round, c->missing_cap, (size_t)c->missing.n + 2,
+                             "costs that were not found", err);
+    uint32_t before = c->missing.n;
+    if (!s)
+        s = ss_names_add(&c->missing, key, number, err);
+    if (!s && *number > before)
+        c->missing_round[*number] = 0;
+    return s;
+}
+
+void ss_cost_miss(ss_costs *c, uint32_t number)
+{
+    if (c->missing_round[number] == c->round)
+        return;
+    c->missing_round[number] = c->round;
+    if (!c->missed++)
+        c->first_missed = number;
+}
+
+uint32_t ss_costs_missing(const ss_costs *c)
+{
+    return c->missing.n;
+}
+
+ss_status ss_costs_refuse_missing(ss_costs *c, ss_error *err)
+{
+    uint32_t missed = c->missed;
+    c->missed = 0;
+    c->round++;
+    if (!missed)
+        return SS_OK;
+    if (!c->sources)
+        return ss_fail(err, SS_ENOTFOUND, "no costs: add given times, a table, or a roofline");
+    const char *first = ss_names_text(&c->missing, c->first_missed);
+    if (missed == 1)
+        return ss_fail(err, SS_ENOTFOUND, "no time is known for %s", first);
+    return ss_fail(err, SS_ENOTFOUND, "no time is known for %u parts of operators; the first is %s",
+                   missed, first);
+}
+
+/* --- report and hash ---------------------------------------------------------------------------
+ */
+
+static void report_source(const ss_cost_slot *slot, ss_text *out)
+{
+    const ss_cost_source *s = slot->is;
+    if (s->sort == SS_COST_GIVEN)
+        ss_text_add(out, "  given times of %u operators", ss_cost_given_names(s->given)->n);
+    else if (s->sort == SS_COST_TABLE)
+        ss_text_add(out, "  table %s of %u times", ss_cost_table_name(s->table),
+                    ss_cost_table_rows(s->table));
+    else
+        ss_text_add(out, "  roofline");
+    ss_text_add(out, ": %llu answered", (unsigned long long)(slot->exact + slot->interpolated));
+    if (s->sort == SS_COST_TABLE)
+        ss_text_add(out, ", of them %llu between measured sizes",
+                    (unsigned long long)slot->interpolated);
+    ss_text_add(out, "\n");
+}
+
+/* The constants in force for every kind of device that was asked about. */
+static void report_constants(const ss_costs *c, const ss_cost_roofline *r, ss_text *out)
+{
+    char launch[SS_QUANTITY_TEXT], half[SS_QUANTITY_TEXT];
+    for (uint32_t i = 1; i <= c->memo.devices; i++) {
+        const char *kind = c->memo.device[i].kind;
+        bool before = false;
+        for (uint32_t k = 1; k < i; k++)
+            before = before || !strcmp(c->memo.device[k].kind, kind);
+        if (before)
+            continue;
+        ss_roofline x = ss_cost_roofline_for(r, kind);
+        ss_text_add(out,
+                    "    %s: launch %s; of peak %.3g %% products, %.3g %% convolutions forward, "
+                    "%.3g %% backward, half of it at %s; of memory bandwidth %.3g %% operands, "
+                    "%.3g %% streams\n      %s\n",
+                    kind, ss_format_quantity(x.launch_s, SS_UNIT_SECONDS, launch, sizeof launch),
+                    100 * x.flop_efficiency, 100 * x.conv_efficiency,
+                    100 * x.conv_backward_efficiency,
+                    ss_format_quantity(x.half_flop, SS_UNIT_FLOP, half, sizeof half),
+                    100 * x.operand_efficiency, 100 * x.memory_efficiency, x.source);
+    }
+}
+
+static void report_unasked(const ss_cost_given *g, ss_text *out)
+{
+    const ss_names *names = ss_cost_given_names(g);
+    for (uint32_t i = 1; i <= names->n; i++)
+        if (!ss_cost_given_asked(g, i))
+            ss_text_add(out, "  nobody asked for the given time of %s\n", ss_names_text(names, i));
+}
+
+ss_status ss_costs_report(const ss_costs *c, ss_text *out, ss_error *err)
+{
+    ss_text_add(out, "costs: %llu parts asked for, %llu of them new", (unsigned long long)c->asked,
+                (unsigned long long)c->fresh);
+    if (c->scale != 1)
+        ss_text_add(out, ", all times %g", c->scale);
+    ss_text_add(out, "\n");
+    for (uint32_t i = 0; i < c->sources; i++) {
+        const ss_cost_source *s = c->source[i].is;
+        report_source(&c->source[i], out);
+        if (s->sort == SS_COST_GIVEN)
+            report_unasked(s->given, out);
+        if (s->sort == SS_COST_ROOFLINE)
+            report_constants(c, s->roofline, out);
+    }
+    if (c->missing.n)
+        ss_text_add(out, "  not known: %u\n", c->missing.n);
+    for (uint32_t i = 1; i <= c->missing.n; i++)
+        ss_text_add(out, "    %s\n", ss_names_text(&c->missing, i));
+    return ss_text_status(out, err);
+}
+
+uint64_t ss_costs_hash(const ss_costs *c)
+{
+    uint64_t h = ss_hash_double(SS_HASH_START, c->scale);
+    for (uint32_t i = 0; i < c->sources; i++) {
+        const ss_cost_source *s = c->source[i].is;
+        h = ss_hash_u64(h, s->sort);
+        h = s->sort == SS_COST_GIVEN   ? ss_cost_given_hash(s->given, h)
+            : s->sort == SS_COST_TABLE ? ss_cost_table_hash(s->table, h)
+                                       : ss_cost_roofline_hash(s->roofline, h);
+    }
+    return h;
+}

@@ -1,0 +1,74 @@
+/* cost_sources.h - the sources of costs, each in a file of its own, and what is asked of them.
+ *
+ * Private to cost*.c.  A source answers for a device of speed 1 and knows nothing of memory of
+ * earlier answers; cost_timer.c keeps that.
+ */
+#ifndef SS_COST_SOURCES_H
+#define SS_COST_SOURCES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/names.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "graph/op.h"
+#include "graph/topology.h"
+#include "simulate/cost.h"
+
+/* The question: one part of an operator in one phase on a device. */
+typedef struct ss_cost_part {
+    const ss_op_def *op;
+    const char *op_name;
+    ss_phase phase;
+    bool input_gradient;
+    const ss_box *main;
+    const ss_device_def *device;
+} ss_cost_part;
+
+typedef enum ss_cost_found { SS_COST_UNKNOWN, SS_COST_EXACT, SS_COST_INTERPOLATED } ss_cost_found;
+
+/* An answer: seconds if found; else why not, in a few words, if there is more to say than nothing.
+ */
+typedef struct ss_cost_answer {
+    ss_cost_found found;
+    double seconds;
+    char why_not[200];
+} ss_cost_answer;
+
+typedef struct ss_cost_given ss_cost_given;
+ss_status ss_cost_given_new(ss_cost_given **out, ss_error *err);
+void ss_cost_given_free(ss_cost_given *g);
+ss_status ss_cost_given_add(ss_cost_given *g, const char *op_name, double forward_s,
+                            double backward_s, bool whole, ss_error *err);
+void ss_cost_given_ask(ss_cost_given *g, const ss_cost_part *part, ss_cost_answer *answer);
+const ss_names *ss_cost_given_names(const ss_cost_given *g);
+bool ss_cost_given_asked(const ss_cost_given *g, uint32_t name);
+uint64_t ss_cost_given_hash(const ss_cost_given *g, uint64_t h);
+
+typedef struct ss_cost_table ss_cost_table;
+ss_status ss_cost_table_new(const char *name, ss_cost_table **out, ss_error *err);
+void ss_cost_table_free(ss_cost_table *t);
+ss_status ss_cost_table_add(ss_cost_table *t, const ss_measured *row, ss_error *err);
+ss_status ss_cost_table_ask(const ss_cost_table *t, const ss_cost_part *part,
+                            ss_cost_answer *answer, ss_error *err);
+const char *ss_cost_table_name(const ss_cost_table *t);
+uint32_t ss_cost_table_rows(const ss_cost_table *t);
+uint64_t ss_cost_table_hash(const ss_cost_table *t, uint64_t h);
+
+typedef struct ss_cost_roofline ss_cost_roofline;
+ss_status ss_cost_roofline_new(ss_cost_roofline **out, ss_error *err);
+void ss_cost_roofline_free(ss_cost_roofline *r);
+ss_status ss_cost_roofline_add(ss_cost_roofline *r, const ss_roofline *override, ss_error *err);
+/* The constants for a device kind, overrides applied; r may be NULL: the built-in ones. */
+ss_roofline ss_cost_roofline_for(const ss_cost_roofline *r, const char *kind);
+void ss_cost_roofline_ask(const ss_cost_roofline *r, const ss_cost_part *part,
+                          ss_cost_answer *answer);
+uint64_t ss_cost_roofline_hash(const ss_cost_roofline *r, uint64_t h);
+
+/* Rewrites attributes that a person wrote, in any order and with presets left out, as ss_cost_key
+ * has them.  Refuses what the kind does not have, and what must be given and is not. */
+ss_status ss_cost_attributes(const ss_op_kind *kind, const char *text, ss_text *canonical,
+                             ss_error *err);
+
+#endif

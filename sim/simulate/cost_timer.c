@@ -1,0 +1,278 @@
+/* What lowering asks: the time of a part on a device of one topology.
+ *
+ * Lowering asks for every part of every operator, so the usual case must cost less than the task
+ * that comes of it: the last answer for each operator and phase is compared first, then the memo,
+ * and only a part that is new goes to the sources.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/mem.h"
+#include "simulate/cost_inside.h"
+
+enum { NO_INPUT_GRADIENT = 1 << 8 };
+
+struct ss_cost_timer {
+    ss_costs *c;
+    const ss_topology *t;
+    uint64_t hash;       /* of the topology: another may come to lie in its place */
+    uint32_t *device;    /* [devices + 1], number in the memo */
+    ss_memo_entry *last; /* [2 * ops + 2], by operator and phase */
+    uint32_t last_cap, age;
+};
+
+void ss_cost_timer_free(ss_cost_timer *t)
+{
+    if (!t)
+        return;
+    ss_free(t->device);
+    ss_free(t->last);
+    ss_free(t);
+}
+
+/* --- asking the sources ------------------------------------------------------------------------
+ */
+
+static ss_status ask_source(const ss_cost_source *s, const ss_cost_part *part,
+                            ss_cost_answer *answer, ss_error *err)
+{
+    if (s->sort == SS_COST_TABLE)
+        return ss_cost_table_ask(s->table, part, answer, err);
+    if (s->sort == SS_COST_GIVEN)
+        ss_cost_given_ask(s->given, part, answer);
+    else
+        ss_cost_roofline_ask(s->roofline, part, answer);
+    return SS_OK;
+}
+
+static void describe(const ss_cost_part *part, ss_text *out)
+{
+    ss_text attributes = {0}, shape = {0};
+    ss_cost_key(part->op, part->main, &attributes, &shape);
+    ss_text_add(out, "%s %s, %s, %s, on %s", part->op->kind->name, ss_text_get(&shape),
+                ss_dtype_name(part->op->out[0].dtype),
+                part->phase == SS_FORWARD ? "forward" : "backward", part->device->kind);
+    if (attributes.n)
+        ss_text_add(out, " (%s)", ss_text_get(&attributes));
+    ss_text_free(&attributes);
+    ss_text_free(&shape);
+}
+
+/* The first answer of the sources; `why` collects what those before it had to say. */
+static ss_status ask_sources(ss_costs *c, const ss_cost_part *part, ss_cost_answer *answer,
+                             ss_text *why, ss_error *err)
+{
+    *answer = (ss_cost_answer){0};
+    for (uint32_t i = 0; i < c->sources; i++) {
+        ss_status s = ask_source(c->source[i].is, part, answer, err);
+        if (s)
+            return s;
+        if (answer->found == SS_COST_EXACT)
+            c->source[i].exact++;
+        if (answer->found == SS_COST_INTERPOLATED)
+            c->source[i].interpolated++;
+        if (answer->found)
+            return SS_OK;
+        if (answer->why_not[0])
+            ss_text_add(why, "; %s", answer->why_not);
+    }
+    return SS_OK;
+}
+
+static ss_status time_of(const ss_costs *c, const ss_cost_part *part, double seconds, ss_time *out,
+                         ss_error *err)
+{
+    ss_status s =
+        ss_time_from_seconds(seconds * c->scale / part->device->speed, "the time", out, err);
+    return s ? ss_fail_in(err, "%s of %s on %s", part->phase == SS_FORWARD ? "forward" : "backward",
+                          part->op_name, part->device->kind)
+             : SS_OK;
+}
+
+/* A part that the memo does not know: its time, or the negated number of what is missing. */
+static ss_status ask(ss_costs *c, const ss_cost_part *part, ss_time *out, ss_error *err)
+{
+    ss_cost_answer answer;
+    ss_text why = {0}, key = {0};
+    c->fresh++;
+    ss_status s = ask_sources(c, part, &answer, &why, err);
+    if (!s && answer.found) {
+        s = time_of(c, part, answer.seconds, out, err);
+    } else if (!s) {
+        uint32_t number;
+        describe(part, &key);
+        ss_text_add(&key, "%s", ss_text_get(&why));
+        s = ss_text_status(&key, err);
+        if (!s)
+            s = ss_cost_note_missing(c, ss_text_get(&key), &number, err);
+        if (!s)
+            *out = -(ss_time)number;
+    }
+    ss_text_free(&why);
+    ss_text_free(&key);
+    return s;
+}
+
+/* --- the timer ---------------------------------------------------------------------------------
+ */
+
+static ss_status reserve_last(ss_cost_timer *t, uint32_t ops, ss_error *err)
+{
+    size_t need = 2 * (size_t)ops + 2;
+    uint32_t old = t->last_cap;
+    ss_status s = SS_RESERVE(t->last, t->last_cap, need, "costs", err);
+    if (!s && t->last_cap > old)
+        memset(t->last + old, 0, (t->last_cap - old) * sizeof *t->last);
+    if (!s && t->age != t->c->age) {
+        memset(t->last, 0, t->last_cap * sizeof *t->last);
+        t->age = t->c->age;
+    }
+    return s;
+}
+
+static ss_status remember(ss_cost_timer *t, const ss_model *m, ss_op op, ss_phase phase,
+                          const ss_box *main, ss_device device, ss_memo_entry *last, ss_error *err)
+{
+    ss_costs *c = t->c;
+    const ss_memo_entry *known = ss_memo_find(&c->memo, &last->key);
+    if (known) {
+        last->time = known->time;
+        return SS_OK;
+    }
+    const ss_op_row *row = &m->op[op.i];
+    ss_cost_part part = {
+        row->def, row->name, phase, row->input_gradient, main, &t->t->device[device.i].def};
+    ss_status s = ask(c, &part, &last->time, err);
+    return s ? s : ss_memo_put(&c->memo, &last->key, last->time, err);
+}
+
+static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase phase,
+                           const ss_box *main, ss_device device, ss_time *out, ss_error *err)
+{
+    ss_cost_timer *t = context;
+    ss_costs *c = t->c;
+    const ss_op_row *row = &m->op[op.i];
+    uint32_t place = 2 * op.i + (phase == SS_BACKWARD);
+    ss_status s = SS_OK;
+    if (place >= t->last_cap || t->age != c->age)
+        s = reserve_last(t, m->ops, err);
+    if (s)
+        return s;
+
+    c->asked++;
+    ss_memo_entry *last = &t->last[place];
+    ss_memo_key key;
+    ss_memo_key_start(&key, row->def, main);
+    key.device = t->device[device.i];
+    key.phase =
+        (uint32_t)phase | (phase == SS_BACKWARD && !row->input_gradient ? NO_INPUT_GRADIENT : 0);
+    key.name = c->given_names.n ? ss_names_find(&c->given_names, row->name) : 0;
+    key.def = last->key.def;
+    if (!ss_memo_is_def(&c->memo, key.def, row->def))
+        s = ss_memo_def_number(&c->memo, row->def, &key.def, err);
+    if (s)
+        return s;
+    if (!ss_memo_same(&key, &last->key)) {
+        ss_memo_entry fresh = {.key = key};
+        s = remember(t, m, op, phase, main, device, &fresh, err);
+        if (s)
+            return s;
+        *last = fresh;
+    }
+    if (last->time < 0)
+        ss_cost_miss(c, (uint32_t)-last->time);
+    *out = last->time < 0 ? 0 : last->time;
+    return SS_OK;
+}
+
+/* The roofline of the first roofline source, or the built-in one: no other source knows of it. */
+static const ss_cost_roofline *roofline_of(const ss_costs *c)
+{
+    for (uint32_t i = 0; i < c->sources; i++)
+        if (c->source[i].is->sort == SS_COST_ROOFLINE)
+            return c->source[i].is->roofline;
+    return NULL;
+}
+
+static ss_status memory_time(void *context, double bytes, ss_device device, ss_time *out,
+                             ss_error *err)
+{
+    ss_cost_timer *t = context;
+    const ss_device_def *def = &t->t->device[device.i].def;
+    const char *name = ss_topology_device_name(t->t, device);
+    if (!(def->memory_bytes_per_s > 0))
+        return ss_fail(err, SS_EINVAL,
+                       "device %s has no memory bandwidth, which the time of sums and weight "
+                       "updates needs",
+                       name);
+    ss_roofline c = ss_cost_roofline_for(roofline_of(t->c), def->kind);
+    double seconds = c.launch_s + bytes / (def->memory_bytes_per_s * c.memory_efficiency);
+    ss_status s = ss_time_from_seconds(seconds * t->c->scale / def->speed, "the time", out, err);
+    return s ? ss_fail_in(err, "reading and writing %g bytes on device %s", bytes, name) : SS_OK;
+}
+
+static ss_status number_devices(ss_cost_timer *t, ss_error *err)
+{
+    const ss_topology *topology = t->t;
+    uint32_t *device = ss_alloc_zeroed((size_t)topology->devices + 1, sizeof *device);
+    if (!device)
+        return ss_fail_memory(err, "costs", topology->devices * sizeof *device);
+    ss_free(t->device);
+    t->device = device;
+    for (uint32_t i = 1; i <= topology->devices; i++) {
+        ss_device_def def = topology->device[i].def;
+        uint32_t kind;
+        ss_status s = ss_names_add(&t->c->kinds, def.kind, &kind, err);
+        if (s)
+            return s;
+        def.kind = ss_names_text(&t->c->kinds, kind); /* outlives the topology */
+        s = ss_memo_device_number(&t->c->memo, &def, &device[i], err);
+        if (s)
+            return s;
+    }
+    return SS_OK;
+}
+
+static ss_cost_timer *timer_of(const ss_costs *c, const ss_topology *t)
+{
+    for (uint32_t i = 0; i < c->timers; i++)
+        if (c->timer[i]->t == t)
+            return c->timer[i];
+    return NULL;
+}
+
+static ss_status new_timer(ss_costs *c, const ss_topology *t, ss_cost_timer **out, ss_error *err)
+{
+    ss_status s = SS_RESERVE(c->timer, c->timer_cap, (size_t)c->timers + 1, "timers", err);
+    if (s)
+        return s;
+    ss_cost_timer *timer = ss_alloc_zeroed(1, sizeof *timer);
+    if (!timer)
+        return ss_fail_memory(err, "a timer", sizeof *timer);
+    timer->c = c;
+    timer->t = t;
+    c->timer[c->timers++] = timer;
+    *out = timer;
+    return SS_OK;
+}
+
+ss_status ss_costs_timer(ss_costs *c, const ss_topology *t, ss_timer *out, ss_error *err)
+{
+    ss_status s = SS_OK;
+    ss_cost_timer *timer = timer_of(c, t);
+    if (!timer)
+        s = new_timer(c, t, &timer, err);
+    uint64_t hash = ss_topology_hash(t);
+    if (!s && (!timer->device || timer->hash != hash)) {
+        if (timer->last)
+            memset(timer->last, 0, timer->last_cap * sizeof *timer->last);
+        timer->hash = 0;
+        s = number_devices(timer, err);
+    }
+    if (!s) {
+        timer->hash = hash;
+        *out = (ss_timer){timer, part_time, memory_time};
+    }
+    return s;
+}
