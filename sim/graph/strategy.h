@@ -104,8 +104,8 @@ typedef double (*ss_op_seconds)(void *context, ss_op op, ss_device device);
  * is FLOP over the device's peak. */
 ss_status ss_strategy_model_parallel(ss_strategy *s, ss_op_seconds cost, void *context,
                                      ss_error *err);
-/* "One weird trick" (Krizhevsky 2014): fully connected operators (kind linear) split by channel,
- * all others by sample. */
+/* "One weird trick" (Krizhevsky 2014): fully connected operators (linear, linear_softmax) split by
+ * channel, all others by sample. */
 ss_status ss_strategy_expert_cnn(ss_strategy *s, ss_error *err);
 /* Recurrent networks (the recipe of GNMT): data parallel across machines, part j of every operator
  * in machine j.  Inside a machine with g devices an operator of layer l (the `layer` of the model,

@@ -9,14 +9,20 @@ static const ss_op_row *row_of(const ss_strategy *s, ss_op op)
     return &s->model->op[op.i];
 }
 
+/* How many parts an extent can have: grains, of which the last may be short (shape.h). */
+static int64_t grains_of(const ss_op_def *def, uint32_t dim)
+{
+    int64_t grain = def->dim[dim].grain > 1 ? def->dim[dim].grain : 1;
+    return (def->out[0].extent[dim] - 1) / grain + 1;
+}
+
 uint32_t ss_strategy_limit(const ss_strategy *s, ss_op op, uint32_t dim)
 {
     const ss_op_def *def = row_of(s, op)->def;
     if (dim >= def->out[0].rank || def->dim[dim].cls == SS_DIM_WHOLE)
         return 1;
-    int64_t grain = def->dim[dim].grain > 1 ? def->dim[dim].grain : 1;
-    int64_t grains = def->out[0].extent[dim] / grain;
-    return grains < 1 ? 1 : grains > SS_MAX_PARTS ? SS_MAX_PARTS : (uint32_t)grains;
+    int64_t grains = grains_of(def, dim);
+    return grains > SS_MAX_PARTS ? SS_MAX_PARTS : (uint32_t)grains;
 }
 
 enum { DEGREES_TEXT = 160 };
@@ -62,17 +68,16 @@ static ss_status check_degree(const ss_strategy *s, ss_op op, uint32_t d, uint32
     if (dim->cls == SS_DIM_WHOLE)
         return ss_fail(err, SS_EINVAL, "%s: degree %u on %s: this dimension of a %s may not be cut",
                        row->name, degree, dim->name, row->def->kind->name);
-    int64_t extent = row->def->out[0].extent[d], grain = dim->grain > 1 ? dim->grain : 1;
-    if (degree <= extent / grain)
+    int64_t extent = row->def->out[0].extent[d], grains = grains_of(row->def, d);
+    if (degree <= grains)
         return SS_OK;
-    if (grain == 1)
+    if (grains == extent)
         return ss_fail(err, SS_EINVAL, "%s: degree %u on %s: its extent is %lld", row->name, degree,
                        dim->name, (long long)extent);
     return ss_fail(
         err, SS_EINVAL,
         "%s: degree %u on %s: its extent %lld has %lld grains of %lld, which are not cut",
-        row->name, degree, dim->name, (long long)extent, (long long)(extent / grain),
-        (long long)grain);
+        row->name, degree, dim->name, (long long)extent, (long long)grains, (long long)dim->grain);
 }
 
 static ss_status check_degrees(const ss_strategy *s, ss_op op, const uint32_t *degree,

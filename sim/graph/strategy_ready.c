@@ -146,12 +146,19 @@ ss_status ss_strategy_data_parallel(ss_strategy *s, ss_error *err)
 /* ------------------------------------------------------------------------------------ CNN expert
  */
 
+/* Every weight meets every sample once: splitting by sample moves all weights, by channel none. */
+static bool fully_connected(const ss_op_def *def)
+{
+    return !strcmp(def->kind->name, "linear") || !strcmp(def->kind->name, "linear_softmax");
+}
+
 static void cut_channels_of_linear(const ss_recipe *r, ss_op op, const bool *open, uint32_t *degree)
 {
     const ss_op_def *def = def_of(r, op);
-    bool fully_connected = !strcmp(def->kind->name, "linear");
-    cut_for_devices(r, ss_first_dim(def, fully_connected ? SS_DIM_PARAMETER : SS_DIM_SAMPLE), open,
-                    degree);
+    uint32_t dim = fully_connected(def) ? ss_first_dim(def, SS_DIM_PARAMETER) : SS_MAX_DIMS;
+    if (dim == SS_MAX_DIMS)
+        dim = ss_first_dim(def, SS_DIM_SAMPLE);
+    cut_for_devices(r, dim, open, degree);
 }
 
 ss_status ss_strategy_expert_cnn(ss_strategy *s, ss_error *err)
