@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 #include "base/mem.h"
 #include "io/h5_inside.h"
 
-enum { GROWS_BY = 4 << 20, SIGNATURE = 8, LONGEST_ATTRIBUTE = 1 << 20, LONGEST_PATH = 1024 };
+enum { GROWS_BY = 4 << 20, SIGNATURE = 8, LONGEST_PATH = 1024 };
 
 /* -------------------------------------------------------------------------------------- errors */
 
@@ -66,7 +65,7 @@ static cause why(void)
     return c;
 }
 
-static const char *slash(const char *object)
+const char *ss_h5_slash(const char *object)
 {
     return *object == '/' || !*object ? "" : "/";
 }
@@ -86,13 +85,13 @@ ss_status ss_h5_failed(const ss_h5 *f, const char *what, const char *object, ss_
         return ss_fail(err, SS_EFORMAT, "%s is truncated: %llu of its %llu bytes are there",
                        f->path, c.bytes, c.wanted);
     if (c.no_memory)
-        return ss_fail(err, SS_ENOMEM, "%s: no memory to %s %s%s", f->path, what, slash(object),
-                       object);
+        return ss_fail(err, SS_ENOMEM, "%s: no memory to %s %s%s", f->path, what,
+                       ss_h5_slash(object), object);
     if (f->writing)
-        return ss_fail(err, SS_EINVAL, "%s: cannot %s %s%s: %s", f->path, what, slash(object),
+        return ss_fail(err, SS_EINVAL, "%s: cannot %s %s%s: %s", f->path, what, ss_h5_slash(object),
                        object, c.text);
     return ss_fail(err, SS_EFORMAT, "%s is damaged: cannot %s %s%s: %s", f->path, what,
-                   slash(object), object, *c.text ? c.text : "the library does not say why");
+                   ss_h5_slash(object), object, *c.text ? c.text : "the library does not say why");
 }
 
 /* Whether a link of this name exists; -1 when a group on the way cannot be read. */
@@ -117,11 +116,12 @@ ss_status ss_h5_not_opened(ss_h5 *f, const char *what, const char *object, ss_er
 {
     cause c = why();
     if (!c.error_number && look(f, object) == 0)
-        return ss_fail(err, SS_EFORMAT, "%s has no %s %s%s", f->path, what, slash(object), object);
+        return ss_fail(err, SS_EFORMAT, "%s has no %s %s%s", f->path, what, ss_h5_slash(object),
+                       object);
     if (c.error_number)
         return ss_file_fail(err, c.error_number, "read", f->path);
-    return ss_fail(err, SS_EFORMAT, "%s: %s%s is no %s, or is damaged: %s", f->path, slash(object),
-                   object, what, c.text);
+    return ss_fail(err, SS_EFORMAT, "%s: %s%s is no %s, or is damaged: %s", f->path,
+                   ss_h5_slash(object), object, what, c.text);
 }
 
 /* -------------------------------------------------------------------------- opening and closing */
@@ -396,7 +396,7 @@ ss_status ss_h5_put_group(ss_h5 *f, const char *group, ss_error *err)
     hid_t list = untimed_list(H5P_GROUP_CREATE);
     ss_status s;
     if (look(f, group) != 0)
-        s = ss_fail(err, SS_EINVAL, "%s has %s%s already", f->path, slash(group), group);
+        s = ss_fail(err, SS_EINVAL, "%s has %s%s already", f->path, ss_h5_slash(group), group);
     else
         s = make_groups(f, group, list, err);
     H5Pclose(list);
@@ -408,6 +408,14 @@ bool ss_h5_has(ss_h5 *f, const char *object)
 {
     ss_h5_hush h = ss_h5_quiet();
     bool there = look(f, object) > 0;
+    ss_h5_unquiet(&h);
+    return there;
+}
+
+bool ss_h5_has_attribute(ss_h5 *f, const char *object, const char *name)
+{
+    ss_h5_hush h = ss_h5_quiet();
+    bool there = H5Aexists_by_name(f->file, *object ? object : "/", name, H5P_DEFAULT) > 0;
     ss_h5_unquiet(&h);
     return there;
 }
@@ -440,257 +448,5 @@ ss_status ss_h5_list(ss_h5 *f, const char *group, ss_names *out, ss_error *err)
         s = l.status ? l.status : ss_h5_failed(f, "list", group, err);
     H5Gclose(at);
     ss_h5_unquiet(&h);
-    return s;
-}
-
-/* ---------------------------------------------------------------------------------- attributes */
-
-hid_t ss_h5_text_type(size_t bytes)
-{
-    hid_t type = H5Tcopy(H5T_C_S1);
-    if (type >= 0 &&
-        (H5Tset_size(type, bytes ? bytes : 1) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0 ||
-         H5Tset_strpad(type, H5T_STR_NULLPAD) < 0)) {
-        H5Tclose(type);
-        return H5I_INVALID_HID;
-    }
-    return type;
-}
-
-char *ss_h5_type_text(hid_t type, char *buffer, size_t n)
-{
-    size_t bits = H5Tget_size(type) * 8;
-    switch (H5Tget_class(type)) {
-    case H5T_INTEGER:
-        snprintf(buffer, n, "%zu-bit %s integers", bits,
-                 H5Tget_sign(type) == H5T_SGN_NONE ? "unsigned" : "signed");
-        break;
-    case H5T_FLOAT:
-        snprintf(buffer, n, "%zu-bit floating-point numbers", bits);
-        break;
-    case H5T_STRING:
-        snprintf(buffer, n, "text");
-        break;
-    case H5T_ENUM:
-        snprintf(buffer, n, "an enumeration");
-        break;
-    case H5T_COMPOUND:
-        snprintf(buffer, n, "compound rows");
-        break;
-    default:
-        snprintf(buffer, n, "something that is neither a number nor a text");
-    }
-    return buffer;
-}
-
-static ss_status put_attribute(ss_h5 *f, hid_t on, const char *object, const char *name,
-                               hid_t file_type, hid_t memory_type, const void *value, ss_error *err)
-{
-    ss_status s = SS_OK;
-    hid_t space = H5Screate(H5S_SCALAR), a = H5I_INVALID_HID;
-    if (file_type >= 0 && space >= 0)
-        a = H5Acreate2(on, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
-    if (a < 0 || H5Awrite(a, memory_type, value) < 0) {
-        s = ss_h5_failed(f, "put an attribute on", object, err);
-        ss_fail_in(err, "attribute %s", name);
-    }
-    H5Aclose(a);
-    H5Sclose(space);
-    return s;
-}
-
-ss_status ss_h5_text_attribute(ss_h5 *f, hid_t on, const char *object, const char *name,
-                               const char *value, ss_error *err)
-{
-    hid_t type = ss_h5_text_type(strlen(value));
-    ss_status s = put_attribute(f, on, object, name, type, type, value, err);
-    H5Tclose(type);
-    return s;
-}
-
-ss_status ss_h5_u64_attribute(ss_h5 *f, hid_t on, const char *object, const char *name,
-                              uint64_t value, ss_error *err)
-{
-    return put_attribute(f, on, object, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, &value, err);
-}
-
-static ss_status f64_attribute(ss_h5 *f, hid_t on, const char *object, const char *name,
-                               double value, ss_error *err)
-{
-    return put_attribute(f, on, object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value, err);
-}
-
-static hid_t open_object(ss_h5 *f, const char *object)
-{
-    return H5Oopen(f->file, *object ? object : "/", H5P_DEFAULT);
-}
-
-ss_status ss_h5_put_text(ss_h5 *f, const char *object, const char *name, const char *value,
-                         ss_error *err)
-{
-    ss_h5_hush h = ss_h5_quiet();
-    hid_t on = open_object(f, object);
-    ss_status s = on < 0 ? ss_h5_failed(f, "open", object, err)
-                         : ss_h5_text_attribute(f, on, object, name, value, err);
-    H5Oclose(on);
-    ss_h5_unquiet(&h);
-    return s;
-}
-
-ss_status ss_h5_put_u64(ss_h5 *f, const char *object, const char *name, uint64_t value,
-                        ss_error *err)
-{
-    ss_h5_hush h = ss_h5_quiet();
-    hid_t on = open_object(f, object);
-    ss_status s = on < 0 ? ss_h5_failed(f, "open", object, err)
-                         : ss_h5_u64_attribute(f, on, object, name, value, err);
-    H5Oclose(on);
-    ss_h5_unquiet(&h);
-    return s;
-}
-
-ss_status ss_h5_put_f64(ss_h5 *f, const char *object, const char *name, double value, ss_error *err)
-{
-    ss_h5_hush h = ss_h5_quiet();
-    hid_t on = open_object(f, object);
-    ss_status s = on < 0 ? ss_h5_failed(f, "open", object, err)
-                         : f64_attribute(f, on, object, name, value, err);
-    H5Oclose(on);
-    ss_h5_unquiet(&h);
-    return s;
-}
-
-/* An attribute opened for reading, and its type. */
-typedef struct opened {
-    hid_t on, attribute, type;
-} opened;
-
-static void shut(opened *o)
-{
-    H5Tclose(o->type);
-    H5Aclose(o->attribute);
-    H5Oclose(o->on);
-}
-
-static ss_status open_attribute(ss_h5 *f, const char *object, const char *name, opened *o,
-                                ss_error *err)
-{
-    *o = (opened){H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID};
-    o->on = open_object(f, object);
-    if (o->on < 0)
-        return ss_h5_not_opened(f, "group or dataset", object, err);
-    htri_t there = H5Aexists(o->on, name);
-    if (there < 0)
-        return ss_h5_failed(f, "read the attributes of", object, err);
-    if (!there)
-        return ss_fail(err, SS_EFORMAT, "%s: %s%s has no attribute \"%s\"", f->path, slash(object),
-                       object, name);
-    o->attribute = H5Aopen(o->on, name, H5P_DEFAULT);
-    o->type = o->attribute < 0 ? H5I_INVALID_HID : H5Aget_type(o->attribute);
-    if (o->type < 0)
-        return ss_h5_failed(f, "read the attributes of", object, err);
-    hid_t space = H5Aget_space(o->attribute);
-    hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
-    H5Sclose(space);
-    if (n != 1)
-        return ss_fail(err, SS_EFORMAT,
-                       "%s: the attribute \"%s\" of %s%s should be one value, and is not", f->path,
-                       name, slash(object), object);
-    return SS_OK;
-}
-
-static ss_status wrong_type(ss_h5 *f, const char *object, const char *name, hid_t type,
-                            const char *wanted, ss_error *err)
-{
-    char text[80];
-    return ss_fail(err, SS_EFORMAT, "%s: the attribute \"%s\" of %s%s is of type %s, not %s",
-                   f->path, name, slash(object), object, ss_h5_type_text(type, text, sizeof text),
-                   wanted);
-}
-
-/* h5py writes texts of variable length unless told otherwise. */
-static ss_status copy_text(ss_h5 *f, const opened *o, const char *object, ss_arena *arena,
-                           const char **out, ss_error *err)
-{
-    char *own = NULL, *at = NULL;
-    ss_status s = SS_OK;
-    size_t n = H5Tget_size(o->type);
-    hid_t space = H5Aget_space(o->attribute);
-    if (H5Tis_variable_str(o->type) > 0) {
-        if (H5Aread(o->attribute, o->type, &own) < 0)
-            s = ss_h5_failed(f, "read the attributes of", object, err);
-        n = own ? strlen(own) : 0;
-    } else if (n > LONGEST_ATTRIBUTE)
-        s = ss_fail(err, SS_EFORMAT, "%s: an attribute of %s%s claims %zu bytes", f->path,
-                    slash(object), object, n);
-    if (!s && !(at = ss_arena_take(arena, n + 1)))
-        s = ss_fail_memory(err, "the attribute of an HDF5 file", n + 1);
-    if (!s && own)
-        memcpy(at, own, n);
-    else if (!s && n && H5Aread(o->attribute, o->type, at) < 0)
-        s = ss_h5_failed(f, "read the attributes of", object, err);
-    if (own)
-        H5Dvlen_reclaim(o->type, space, H5P_DEFAULT, &own);
-    H5Sclose(space);
-    if (!s) {
-        at[n] = 0;
-        *out = at;
-    }
-    return s;
-}
-
-ss_status ss_h5_get_text(ss_h5 *f, const char *object, const char *name, ss_arena *arena,
-                         const char **out, ss_error *err)
-{
-    ss_h5_hush h = ss_h5_quiet();
-    opened o;
-    ss_status s = open_attribute(f, object, name, &o, err);
-    if (!s && H5Tget_class(o.type) != H5T_STRING)
-        s = wrong_type(f, object, name, o.type, "text", err);
-    if (!s)
-        s = copy_text(f, &o, object, arena, out, err);
-    shut(&o);
-    ss_h5_unquiet(&h);
-    return s;
-}
-
-ss_status ss_h5_get_u64(ss_h5 *f, const char *object, const char *name, uint64_t *out,
-                        ss_error *err)
-{
-    ss_h5_hush h = ss_h5_quiet();
-    opened o;
-    uint64_t value = 0;
-    int64_t as_signed = 0;
-    ss_status s = open_attribute(f, object, name, &o, err);
-    if (!s && H5Tget_class(o.type) != H5T_INTEGER)
-        s = wrong_type(f, object, name, o.type, "a whole number", err);
-    bool is_signed = !s && H5Tget_sign(o.type) != H5T_SGN_NONE;
-    if (!s && (is_signed ? H5Aread(o.attribute, H5T_NATIVE_INT64, &as_signed)
-                         : H5Aread(o.attribute, H5T_NATIVE_UINT64, &value)) < 0)
-        s = ss_h5_failed(f, "read the attributes of", object, err);
-    if (!s && as_signed < 0)
-        s = ss_fail(err, SS_EFORMAT, "%s: the attribute \"%s\" of %s%s is %" PRId64 ", below 0",
-                    f->path, name, slash(object), object, as_signed);
-    shut(&o);
-    ss_h5_unquiet(&h);
-    if (!s)
-        *out = is_signed ? (uint64_t)as_signed : value;
-    return s;
-}
-
-ss_status ss_h5_get_f64(ss_h5 *f, const char *object, const char *name, double *out, ss_error *err)
-{
-    ss_h5_hush h = ss_h5_quiet();
-    opened o;
-    double value = 0;
-    ss_status s = open_attribute(f, object, name, &o, err);
-    if (!s && H5Tget_class(o.type) != H5T_INTEGER && H5Tget_class(o.type) != H5T_FLOAT)
-        s = wrong_type(f, object, name, o.type, "a number", err);
-    if (!s && H5Aread(o.attribute, H5T_NATIVE_DOUBLE, &value) < 0)
-        s = ss_h5_failed(f, "read the attributes of", object, err);
-    shut(&o);
-    ss_h5_unquiet(&h);
-    if (!s)
-        *out = value;
     return s;
 }

@@ -40,8 +40,11 @@ typedef enum ss_h5_type {
     SS_H5_F64,  /* double */
     SS_H5_BOOL, /* bool or uint8_t; in the file an enumeration FALSE, TRUE, as h5py writes bool */
     SS_H5_ENUM, /* uint8_t; in the file an enumeration with the names of ss_h5_field */
-    SS_H5_TEXT  /* const char *, never NULL; in the file UTF-8 padded with zeros to one length */
+    SS_H5_TEXT, /* const char *, NULL is written as ""; in the file UTF-8 padded to one length */
+    SS_H5_ROW   /* uint32_t: the number of the row, from 1; refused when it is another */
 } ss_h5_type;
+
+#define SS_H5_NO_MEMBER SIZE_MAX /* offset of an SS_H5_ROW that is in the file alone */
 
 /* One column of a table, or one value of a group of values, and where it lies in a C struct. */
 typedef struct ss_h5_field {
@@ -68,6 +71,11 @@ void ss_h5_close(ss_h5 *f);
 
 const char *ss_h5_path(const ss_h5 *f); /* as it was given */
 
+/* What kind of file it is, and in which version of that kind's format: attributes of "/". */
+ss_status ss_h5_put_format(ss_h5 *f, const char *kind, uint64_t version, ss_error *err);
+/* Refuses another kind, a later version than `newest`, and files that say neither. */
+ss_status ss_h5_check_format(ss_h5 *f, const char *kind, uint64_t newest, ss_error *err);
+
 /* Groups above it are made as needed; one that is there already is SS_EINVAL. */
 ss_status ss_h5_put_group(ss_h5 *f, const char *group, ss_error *err);
 
@@ -87,6 +95,7 @@ ss_status ss_h5_put_values(ss_h5 *f, const char *group, const ss_h5_field *field
                            const void *row, ss_error *err);
 
 bool ss_h5_has(ss_h5 *f, const char *object);
+bool ss_h5_has_attribute(ss_h5 *f, const char *object, const char *name);
 /* Names of what is in a group, in the order of their bytes, added to `out`. */
 ss_status ss_h5_list(ss_h5 *f, const char *group, ss_names *out, ss_error *err);
 

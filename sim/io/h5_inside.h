@@ -37,6 +37,9 @@ ss_status ss_h5_text_attribute(ss_h5 *f, hid_t on, const char *object, const cha
 ss_status ss_h5_u64_attribute(ss_h5 *f, hid_t on, const char *object, const char *name,
                               uint64_t value, ss_error *err);
 
+/* What stands before the name of an object in a sentence: a slash, unless it has one. */
+const char *ss_h5_slash(const char *object);
+
 /* The type of a text of `bytes` bytes; negative on failure, as the library has it. */
 hid_t ss_h5_text_type(size_t bytes);
 

@@ -21,7 +21,7 @@ typedef struct ss_record ss_record;
 
 typedef struct ss_manifest {
     const char *version, *command, *script_name, *script_text;
-    const char *options;  /* one "name = value" a line: what was in force */
+    const char *options; /* one "name = value" a line: what was in force */
     uint64_t seed;
 } ss_manifest;
 
