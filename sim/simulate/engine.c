@@ -1,0 +1,444 @@
+/* engine.c - the loop.
+ *
+ * A large graph does not fit the cache, and what one task touches lies anywhere in it.  Three
+ * things keep the loop from waiting for memory (decisions/0004-engine.md has the measurements):
+ *
+ * - All that a run needs to know of a task is one row of 32 bytes, half a cache line: `node`.  The
+ *   timeline is written from these rows, in order of id, when all is over.
+ * - The queue's entries are 16 bytes, the four children of an entry share one cache line, and to
+ *   compare two takes no branch.
+ * - Tasks are taken in batches, and the successors of a batch are told together, so that their rows
+ *   are fetched side by side.  This changes no result: a successor is ready at the finish of a task
+ *   of the batch or later, so as long as the next in the queue is ready before all these finishes,
+ *   nothing that is still to be told can come before it.
+ */
+#include "simulate/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/mem.h"
+#include "graph/cycle.h"
+
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) ((void)(address))
+#endif
+
+/* 16 rows are about what a core can have on their way from memory at once; 8 and 32 are slower. */
+enum { BATCH = 16, CACHE_LINE = 64 };
+
+typedef struct entry {
+    ss_time ready;
+    uint32_t id, where;
+} entry;
+
+typedef struct node {
+    ss_time ready; /* latest finish of the predecessors so far */
+    union {
+        ss_time hold;  /* until it starts */
+        ss_time start; /* from then on */
+    };
+    uint32_t missing; /* predecessors that have not started */
+    uint32_t where;
+    uint32_t first, last; /* its successors: out[first] .. out[last-1] */
+} node;
+
+typedef struct resource {
+    ss_time free, lag;
+} resource;
+
+typedef struct started {
+    ss_time finish;
+    uint32_t first, last; /* rows of its successors */
+} started;
+
+struct ss_engine {
+    node *node;
+    uint32_t node_cap;
+    resource *resource;
+    uint32_t resource_cap;
+    void *heap_block;
+    entry *heap; /* 4-ary: children of i are 4i+1 .. 4i+4; heap[1] begins a cache line */
+    uint32_t n, cap;
+};
+
+ss_status ss_engine_new(ss_engine **out, ss_error *err)
+{
+    *out = ss_alloc_zeroed(1, sizeof **out);
+    return *out ? SS_OK : ss_fail_memory(err, "engine", sizeof **out);
+}
+
+void ss_engine_free(ss_engine *e)
+{
+    if (!e)
+        return;
+    ss_free(e->node);
+    ss_free(e->resource);
+    ss_free(e->heap_block);
+    ss_free(e);
+}
+
+size_t ss_engine_memory(const ss_engine *e)
+{
+    return sizeof *e + e->node_cap * sizeof *e->node + e->resource_cap * sizeof *e->resource +
+           (e->cap ? e->cap * sizeof *e->heap + 2 * CACHE_LINE : 0);
+}
+
+/* The queue. */
+
+static ss_status grow_queue(ss_engine *e, size_t need, ss_error *err)
+{
+    uint32_t cap = ss_grown(e->cap, need < 256 ? 256 : need);
+    if (!cap)
+        return ss_fail(err, SS_ERANGE, "too many waiting tasks: %zu", need);
+    size_t bytes = cap * sizeof *e->heap + 2 * CACHE_LINE;
+    char *block = ss_alloc(bytes);
+    if (!block)
+        return ss_fail_memory(err, "waiting tasks", bytes);
+    /* heap[1] at a multiple of the line: heap[0] one entry before it */
+    uintptr_t line = ((uintptr_t)block + 2 * CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    entry *heap = (entry *)(void *)(block + (line - (uintptr_t)block)) - 1;
+    if (e->n)
+        memcpy(heap, e->heap, e->n * sizeof *heap);
+    ss_free(e->heap_block);
+    e->heap_block = block;
+    e->heap = heap;
+    e->cap = cap;
+    return SS_OK;
+}
+
+#if defined(__SIZEOF_INT128__)
+__extension__ typedef unsigned __int128 wide;
+
+static inline bool is_before(const entry *a, const entry *b)
+{
+    wide x = (wide)(uint64_t)a->ready << 64 | (uint64_t)a->id << 32;
+    wide y = (wide)(uint64_t)b->ready << 64 | (uint64_t)b->id << 32;
+    return x < y;
+}
+#else
+static inline bool is_before(const entry *a, const entry *b)
+{
+    return (a->ready < b->ready) | ((a->ready == b->ready) & (a->id < b->id));
+}
+#endif
+
+static inline void push(ss_engine *e, entry x)
+{
+    entry *heap = e->heap;
+    uint32_t i = e->n++;
+    while (i) {
+        uint32_t up = (i - 1) / 4;
+        if (!is_before(&x, &heap[up]))
+            break;
+        heap[i] = heap[up];
+        i = up;
+    }
+    heap[i] = x;
+}
+
+static inline entry pop(ss_engine *e)
+{
+    entry *heap = e->heap;
+    entry top = heap[0], x = heap[--e->n];
+    uint32_t n = e->n, i = 0;
+    for (;;) {
+        uint32_t first = 4 * i + 1, least = first;
+        if (first + 3 < n) {
+            uint32_t a = first + is_before(&heap[first + 1], &heap[first]);
+            uint32_t b = first + 2 + is_before(&heap[first + 3], &heap[first + 2]);
+            least = is_before(&heap[b], &heap[a]) ? b : a;
+        } else {
+            if (first >= n)
+                break;
+            for (uint32_t k = first + 1; k < n; k++)
+                if (is_before(&heap[k], &heap[least]))
+                    least = k;
+        }
+        if (!is_before(&heap[least], &x))
+            break;
+        heap[i] = heap[least];
+        i = least;
+    }
+    heap[i] = x;
+    return top;
+}
+
+/* A run. */
+
+static ss_status reserve(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_error *err)
+{
+    size_t rows = (size_t)t->n + 1;
+    ss_status s = SS_OK;
+    if (rows > e->node_cap) {
+        s = SS_REGROW(e->node, rows, "tasks at work", err);
+        if (s)
+            return s;
+        e->node_cap = (uint32_t)rows;
+    }
+    if ((s = SS_RESERVE(e->resource, e->resource_cap, (size_t)t->devices + t->links + 1,
+                        "resources", err)))
+        return s;
+    if (rows > out->cap) {
+        if ((s = SS_REGROW(out->ready, rows, "timeline", err)) ||
+            (s = SS_REGROW(out->start, rows, "timeline", err)) ||
+            (s = SS_REGROW(out->end, rows, "timeline", err)))
+            return s;
+        out->cap = (uint32_t)rows;
+    }
+    return e->cap ? SS_OK : grow_queue(e, 1, err);
+}
+
+static ss_status set_out(ss_engine *e, const ss_tasks *t, ss_error *err)
+{
+    e->n = 0;
+    uint32_t resources = t->devices + t->links;
+    for (uint32_t r = 0; r <= resources; r++)
+        e->resource[r] = (resource){0, r ? t->lag[r] : 0};
+    for (uint32_t i = 1; i <= t->n; i++) {
+        node *x = &e->node[i];
+        *x = (node){.hold = t->hold[i],
+                    .missing = t->first_in[i + 1] - t->first_in[i],
+                    .where = t->where[i],
+                    .first = t->first_out[i],
+                    .last = t->first_out[i + 1]};
+        if (x->missing)
+            continue;
+        if (e->n == e->cap) {
+            ss_status s = grow_queue(e, (size_t)e->n + 1, err);
+            if (s)
+                return s;
+        }
+        push(e, (entry){0, i, x->where}); /* ascending: stays where it is put */
+    }
+    return SS_OK;
+}
+
+static ss_status refuse_overflow(uint32_t id, ss_error *err)
+{
+    return ss_fail(err, SS_ERANGE,
+                   "task %u would end later than 106 days after the start, which times cannot hold",
+                   id);
+}
+
+/* When a task on a set can start; the set is then taken until its end, which the caller has to
+ * check for overflow before anyone asks. */
+static ss_time take_set(ss_engine *e, const ss_tasks *t, uint32_t id, ss_time ready, ss_time hold)
+{
+    uint32_t n;
+    const uint32_t *r = ss_tasks_resources(t, (ss_task){id}, &n);
+    ss_time start = ready;
+    for (uint32_t k = 0; k < n; k++)
+        if (e->resource[r[k]].free > start)
+            start = e->resource[r[k]].free;
+    if (hold <= SS_TIME_MAX - start)
+        for (uint32_t k = 0; k < n; k++)
+            e->resource[r[k]].free = start + hold;
+    return start;
+}
+
+/* Starts the task that is next; false: its finish does not fit. */
+static inline bool start_task(ss_engine *e, const ss_tasks *t, entry x, started *out)
+{
+    node *row = &e->node[x.id];
+    ss_time start = x.ready, hold = row->hold, lag = 0;
+    if (x.where <= t->devices + t->links) {
+        resource *r = &e->resource[x.where];
+        if (r->free > start)
+            start = r->free;
+        lag = r->lag;
+        if (hold > SS_TIME_MAX - lag || start > SS_TIME_MAX - lag - hold)
+            return false;
+        r->free = start + hold;
+    } else {
+        start = take_set(e, t, x.id, start, hold);
+        if (start > SS_TIME_MAX - hold)
+            return false;
+    }
+    row->start = start;
+    PREFETCH(&t->out[row->first]);
+    *out = (started){start + hold + lag, row->first, row->last};
+    return true;
+}
+
+static ss_status tell_successors(ss_engine *e, const ss_tasks *t, const started *b, uint32_t n,
+                                 ss_error *err)
+{
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t o = b[k].first; o < b[k].last && o < b[k].first + BATCH; o++)
+            PREFETCH(&e->node[t->out[o]]);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t more = b[k].last - b[k].first;
+        if (more >= e->cap - e->n) {
+            ss_status s = grow_queue(e, (size_t)e->n + more + 1, err);
+            if (s)
+                return s;
+        }
+        /* No branch here: neither which predecessor is the latest nor which is the last can be
+         * foreseen, and a wrong guess about a row that is still on its way costs more than a store.
+         * So the entry is written behind the queue, and counted if nothing is missing. */
+        ss_time finish = b[k].finish;
+        entry *heap = e->heap;
+        uint32_t end = e->n;
+        for (uint32_t o = b[k].first; o < b[k].last; o++) {
+            uint32_t id = t->out[o];
+            node *x = &e->node[id];
+            ss_time ready = finish > x->ready ? finish : x->ready;
+            x->ready = ready;
+            heap[end] = (entry){ready, id, x->where};
+            end += --x->missing == 0;
+        }
+        for (uint32_t i = e->n; i < end; i++)
+            push(e, heap[i]);
+    }
+    return SS_OK;
+}
+
+static void write_timeline(const ss_engine *e, const ss_tasks *t, ss_time makespan,
+                           ss_timeline *out)
+{
+    out->n = t->n;
+    out->makespan = makespan;
+    out->ready[0] = out->start[0] = out->end[0] = 0;
+    for (uint32_t i = 1; i <= t->n; i++) {
+        out->ready[i] = e->node[i].ready;
+        out->start[i] = e->node[i].start;
+        out->end[i] = e->node[i].start + t->hold[i];
+    }
+}
+
+ss_status ss_engine_run(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_error *err)
+{
+    if (!t->finished)
+        return ss_fail(err, SS_EINVAL, "the task graph was not finished (ss_tasks_finish)");
+    ss_status s = reserve(e, t, out, err);
+    if (!s)
+        s = set_out(e, t, err);
+    if (s)
+        return s;
+    started batch[BATCH];
+    ss_time makespan = 0;
+    uint32_t done = 0;
+    while (e->n) {
+        ss_time bound = SS_TIME_MAX; /* nothing still to be told is ready before it */
+        uint32_t n = 0;
+        do {
+            entry x = pop(e);
+            if (!start_task(e, t, x, &batch[n]))
+                return refuse_overflow(x.id, err);
+            ss_time finish = batch[n++].finish;
+            if (finish < bound)
+                bound = finish;
+            if (finish > makespan)
+                makespan = finish;
+            /* Likely next.  In a function of its own it would count as one without effects and be
+             * left out. */
+            for (uint32_t i = 1; i <= 4 && i < e->n; i++)
+                PREFETCH(&e->node[e->heap[i].id]);
+        } while (n < BATCH && e->n && e->heap[0].ready < bound);
+        done += n;
+        if ((s = tell_successors(e, t, batch, n, err)))
+            return s;
+    }
+    if (done < t->n)
+        return ss_cycle_refuse(t->n, t->first_in, t->in, 1, err);
+    write_timeline(e, t, makespan, out);
+    return SS_OK;
+}
+
+/* The timeline. */
+
+ss_time ss_timeline_finish(const ss_tasks *t, const ss_timeline *l, ss_task task)
+{
+    return l->end[task.i] + ss_tasks_lag(t, task);
+}
+
+void ss_timeline_free(ss_timeline *l)
+{
+    if (!l)
+        return;
+    ss_free(l->ready);
+    ss_free(l->start);
+    ss_free(l->end);
+    *l = (ss_timeline){0};
+}
+
+static int by_ready_then_id(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    return is_before(x, y) ? -1 : is_before(y, x);
+}
+
+static ss_status check_ready_and_end(const ss_tasks *t, const ss_timeline *l, uint32_t i,
+                                     ss_error *err)
+{
+    ss_time ready = 0;
+    for (uint32_t e = t->first_in[i]; e < t->first_in[i + 1]; e++) {
+        ss_time finish = ss_timeline_finish(t, l, (ss_task){t->in[e]});
+        if (finish > ready)
+            ready = finish;
+    }
+    if (l->ready[i] != ready)
+        return ss_fail(err, SS_EINVAL,
+                       "E1: task %u is ready at %lld ps, its predecessors are finished at %lld ps",
+                       i, (long long)l->ready[i], (long long)ready);
+    if (l->end[i] - l->start[i] != t->hold[i])
+        return ss_fail(err, SS_EINVAL, "E4: task %u runs from %lld ps to %lld ps and takes %lld ps",
+                       i, (long long)l->start[i], (long long)l->end[i], (long long)t->hold[i]);
+    return SS_OK;
+}
+
+/* Each resource's tasks in order of (ready, id): each starts when it is ready and the one before
+ * it, on every resource that it holds, has ended. */
+static ss_status check_starts(const ss_tasks *t, const ss_timeline *l, entry *order, ss_time *free,
+                              ss_error *err)
+{
+    for (uint32_t i = 1; i <= t->n; i++)
+        order[i - 1] = (entry){l->ready[i], i, 0};
+    qsort(order, t->n, sizeof *order, by_ready_then_id);
+    for (uint32_t k = 0; k < t->n; k++) {
+        uint32_t i = order[k].id, n;
+        const uint32_t *r = ss_tasks_resources(t, (ss_task){i}, &n);
+        ss_time start = l->ready[i];
+        for (uint32_t j = 0; j < n; j++)
+            if (free[r[j]] > start)
+                start = free[r[j]];
+        if (l->start[i] != start)
+            return ss_fail(
+                err, SS_EINVAL,
+                "E2, E3: task %u starts at %lld ps; it is ready at %lld ps and those before "
+                "it on its resources have ended at %lld ps",
+                i, (long long)l->start[i], (long long)l->ready[i], (long long)start);
+        for (uint32_t j = 0; j < n; j++)
+            free[r[j]] = l->end[i];
+    }
+    return SS_OK;
+}
+
+ss_status ss_timeline_check(const ss_tasks *t, const ss_timeline *l, ss_error *err)
+{
+    if (l->n != t->n)
+        return ss_fail(err, SS_EINVAL, "the timeline has %u tasks, the graph %u", l->n, t->n);
+    ss_time makespan = 0;
+    for (uint32_t i = 1; i <= t->n; i++) {
+        ss_status s = check_ready_and_end(t, l, i, err);
+        if (s)
+            return s;
+        ss_time finish = ss_timeline_finish(t, l, (ss_task){i});
+        if (finish > makespan)
+            makespan = finish;
+    }
+    if (l->makespan != makespan)
+        return ss_fail(err, SS_EINVAL, "the makespan is %lld ps, the last task finishes at %lld ps",
+                       (long long)l->makespan, (long long)makespan);
+    entry *order = ss_alloc(t->n * sizeof *order);
+    ss_time *free = ss_alloc_zeroed((size_t)t->devices + t->links + 1, sizeof *free);
+    ss_status s = order && free ? check_starts(t, l, order, free, err)
+                                : ss_fail_memory(err, "checking a timeline", t->n * sizeof *order);
+    ss_free(order);
+    ss_free(free);
+    return s;
+}
