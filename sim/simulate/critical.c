@@ -1,0 +1,104 @@
+#include "simulate/critical.h"
+
+#include "base/array.h"
+#include "base/mem.h"
+
+void ss_critical_free(ss_critical *c)
+{
+    if (!c)
+        return;
+    ss_free(c->step);
+    *c = (ss_critical){0};
+}
+
+static uint32_t last_task(const ss_tasks *t, const ss_timeline *l)
+{
+    for (uint32_t i = 1; i <= t->n; i++)
+        if (ss_timeline_finish(t, l, (ss_task){i}) == l->makespan)
+            return i;
+    return 0;
+}
+
+/* The predecessor that made it ready last; 0: it had none. */
+static uint32_t released_by(const ss_tasks *t, const ss_timeline *l, uint32_t i)
+{
+    uint32_t least = 0;
+    for (uint32_t e = t->first_in[i]; e < t->first_in[i + 1]; e++) {
+        uint32_t p = t->in[e];
+        if (ss_timeline_finish(t, l, (ss_task){p}) == l->ready[i] && (!least || p < least))
+            least = p;
+    }
+    return least;
+}
+
+static bool is_transfer(const ss_tasks *t, uint32_t i)
+{
+    uint8_t kind = t->label[i].kind;
+    if (kind == SS_TASK_NONE)
+        return t->where[i] > t->devices;
+    return kind == SS_TASK_TRANSFER || kind == SS_TASK_COLLECTIVE;
+}
+
+static bool share_a_resource(const ss_tasks *t, uint32_t a, uint32_t b)
+{
+    uint32_t na, nb;
+    const uint32_t *ra = ss_tasks_resources(t, (ss_task){a}, &na);
+    const uint32_t *rb = ss_tasks_resources(t, (ss_task){b}, &nb);
+    for (uint32_t i = 0, k = 0; i < na && k < nb;) { /* both ascend */
+        if (ra[i] == rb[k])
+            return true;
+        if (ra[i] < rb[k])
+            i++;
+        else
+            k++;
+    }
+    return false;
+}
+
+/* A step that queued started when the task in front of it ended.  Steps are in order of time, so
+ * for every task of the graph those that start at its end are found by halving. */
+static void find_blockers(const ss_tasks *t, const ss_timeline *l, ss_critical *c)
+{
+    for (uint32_t u = 1; u <= t->n; u++) {
+        if (t->hold[u] == 0)
+            continue;
+        uint32_t low = 0, high = c->n;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (l->start[c->step[middle].task.i] < l->end[u])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        for (; low < c->n && l->start[c->step[low].task.i] == l->end[u]; low++) {
+            ss_critical_step *s = &c->step[low];
+            if (s->queueing > 0 && s->blocker.i == 0 && s->task.i != u &&
+                share_a_resource(t, u, s->task.i))
+                s->blocker.i = u; /* u grows: of equals the smallest */
+        }
+    }
+}
+
+ss_status ss_critical_find(const ss_tasks *t, const ss_timeline *l, ss_critical *out, ss_error *err)
+{
+    uint32_t last = last_task(t, l), n = 0;
+    for (uint32_t i = last; i; i = released_by(t, l, i))
+        n++;
+    ss_status s = SS_RESERVE(out->step, out->cap, n, "the critical path", err);
+    if (s)
+        return s;
+    out->compute = out->transfer = out->queueing = 0;
+    out->n = n;
+    for (uint32_t i = last, k = n; i; i = released_by(t, l, i)) {
+        ss_time queueing = l->start[i] - l->ready[i];
+        ss_time work = ss_timeline_finish(t, l, (ss_task){i}) - l->start[i];
+        out->step[--k] = (ss_critical_step){.task = {i}, .queueing = queueing};
+        out->queueing += queueing;
+        if (is_transfer(t, i))
+            out->transfer += work;
+        else
+            out->compute += work;
+    }
+    find_blockers(t, l, out);
+    return SS_OK;
+}
