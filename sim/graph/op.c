@@ -178,25 +178,7 @@ double ss_activation_flops(int64_t activation)
     return flops[activation];
 }
 
-void ss_op_dim(ss_op_def *op, uint32_t d, const char *name, ss_dim_class cls, int64_t grain)
-{
-    op->dim[d] = (ss_dim){name, cls, grain};
-}
-
-void ss_op_dims_features(ss_op_def *op, ss_dim_class middle, ss_dim_class last)
-{
-    static const char *const names[SS_MAX_DIMS + 1][SS_MAX_DIMS] = {
-        [1] = {"n"},
-        [2] = {"n", "c"},
-        [3] = {"n", "l", "c"},
-        [4] = {"n", "h", "w", "c"},
-        [5] = {"n", "d", "h", "w", "c"}};
-    uint32_t rank = op->out[0].rank;
-    for (uint32_t d = 0; d < rank; d++)
-        ss_op_dim(op, d, names[rank][d], d == 0 ? SS_DIM_SAMPLE : d + 1 < rank ? middle : last, 1);
-}
-
-void ss_op_dims_elements(ss_op_def *op)
+void ss_op_dims(ss_op_def *op)
 {
     static const char *const names[SS_MAX_DIMS + 1][SS_MAX_DIMS] = {
         [1] = {"n"},
@@ -206,7 +188,12 @@ void ss_op_dims_elements(ss_op_def *op)
         [5] = {"n", "c", "d", "h", "w"}};
     uint32_t rank = op->out[0].rank;
     for (uint32_t d = 0; d < rank; d++)
-        ss_op_dim(op, d, names[rank][d], d ? SS_DIM_ATTRIBUTE : SS_DIM_SAMPLE, 1);
+        op->dim[d] = (ss_dim){names[rank][d], d ? SS_DIM_ATTRIBUTE : SS_DIM_SAMPLE, 1};
+}
+
+uint32_t ss_op_channel(const ss_shape *s)
+{
+    return s->rank == 3 ? 2 : 1;
 }
 
 void ss_op_like_input(ss_op_def *op)
@@ -251,13 +238,32 @@ ss_status ss_op_want_images(const ss_op_def *op, ss_error *err)
     return ss_op_want_floats(op, err);
 }
 
+ss_status ss_op_want_channels(const ss_op_def *op, ss_error *err)
+{
+    char text[SS_SHAPE_TEXT];
+    if (op->in[0].rank < 2)
+        return ss_fail(err, SS_EINVAL, "its input is %s, which has samples and nothing else",
+                       ss_shape_text(&op->in[0], text, sizeof text));
+    return ss_op_want_floats(op, err);
+}
+
 ss_status ss_op_want_features(const ss_op_def *op, ss_error *err)
 {
     char text[SS_SHAPE_TEXT];
+    if (op->in[0].rank < 2 || op->in[0].rank > 3)
+        return ss_fail(err, SS_EINVAL, "its input is %s: it reads features, n x c or n x l x c%s",
+                       ss_shape_text(&op->in[0], text, sizeof text),
+                       op->in[0].rank == 4 ? " (flatten images first, or use conv2d)" : "");
+    return ss_op_want_floats(op, err);
+}
+
+ss_status ss_op_want_sequences(const ss_op_def *op, ss_error *err)
+{
+    char text[SS_SHAPE_TEXT];
     for (uint32_t i = 0; i < op->inputs; i++)
-        if (op->in[i].rank < 2)
-            return ss_fail(err, SS_EINVAL, "input %u is %s: it reads features, n x c or n x l x c",
-                           i + 1, ss_shape_text(&op->in[i], text, sizeof text));
+        if (op->in[i].rank != 3)
+            return ss_fail(err, SS_EINVAL, "input %u is %s: it reads sequences, n x l x c", i + 1,
+                           ss_shape_text(&op->in[i], text, sizeof text));
     return ss_op_want_floats(op, err);
 }
 

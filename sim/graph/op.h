@@ -46,9 +46,9 @@ typedef struct ss_attr_def {
 } ss_attr_def;
 
 typedef struct ss_weight_def {
-    const char *name;             /* "w", "b" */
+    const char *name; /* "w", "b" */
     ss_shape shape;
-    int8_t follows[SS_MAX_DIMS];  /* the output dimension that splits each of its own; -1: none */
+    int8_t follows[SS_MAX_DIMS]; /* the output dimension that splits each of its own; -1: none */
 } ss_weight_def;
 
 typedef struct ss_op_kind ss_op_kind;
@@ -65,7 +65,8 @@ typedef struct ss_op_def {
     ss_dim dim[SS_MAX_DIMS]; /* of output 0 */
     uint32_t weights;
     ss_weight_def weight[SS_MAX_WEIGHTS];
-    bool keeps_input, keeps_output; /* backward reads them again, so they are held from forward on */
+    bool keeps_input,
+        keeps_output; /* backward reads them again, so they are held from forward on */
 } ss_op_def;
 
 typedef struct ss_work {
@@ -92,7 +93,8 @@ struct ss_op_kind {
     void (*output_box)(const ss_op_def *op, uint32_t o, const ss_box *main, ss_box *out);
 
     /* Forward macs and flops of a box.  Bytes of inputs, outputs and weights are counted from the
-     * boxes by ss_op_work; what a kind puts in work->bytes (scratch it writes and reads) is added. */
+     * boxes by ss_op_work; what a kind puts in work->bytes (scratch it writes and reads) is added.
+     */
     void (*forward)(const ss_op_def *op, const ss_box *main, ss_work *work);
 
     /* Backward macs and flops; NULL: as forward for each of input gradient and weight gradient. */
@@ -103,14 +105,14 @@ struct ss_op_kind {
     double (*saved)(const ss_op_def *op, const ss_box *main);
 
     const char *output_name[SS_MAX_OUTPUTS]; /* of outputs 1 and 2: "hy", "cy" */
-    bool view;              /* moves no data: flatten */
+    bool view;                               /* moves no data: flatten */
     bool sparse_input;      /* reads only the rows of its weights that it needs: embedding */
     bool no_input_gradient; /* its inputs are indices */
     bool is_loss;           /* ends in the loss: gradients start here */
 };
 
-const ss_op_kind *ss_op_kind_find(const char *name);             /* NULL: unknown */
-const ss_op_kind *const *ss_op_kinds(uint32_t *n);               /* all, in the order of the help */
+const ss_op_kind *ss_op_kind_find(const char *name); /* NULL: unknown */
+const ss_op_kind *const *ss_op_kinds(uint32_t *n);   /* all, in the order of the help */
 uint32_t ss_op_kind_attrs(const ss_op_kind *kind);
 /* "relu" -> 1 for an attribute with choices. */
 ss_status ss_attr_parse(const ss_attr_def *a, const char *text, int64_t *out, ss_error *err);
@@ -121,7 +123,8 @@ void ss_op_input_box(const ss_op_def *op, uint32_t i, const ss_box *main, ss_box
 void ss_op_output_box(const ss_op_def *op, uint32_t o, const ss_box *main, ss_box *out);
 void ss_op_weight_box(const ss_op_def *op, uint32_t w, const ss_box *main, ss_box *out);
 
-/* Bytes that a part keeps for its backward besides inputs and outputs (keeps_input, keeps_output). */
+/* Bytes that a part keeps for its backward besides inputs and outputs (keeps_input, keeps_output).
+ */
 double ss_op_saved_bytes(const ss_op_def *op, const ss_box *main);
 
 /* Work of one part.  With input_gradient false (the operator reads only the data) backward has the

@@ -13,16 +13,13 @@
 static ss_status attend_infer(ss_op_def *op, ss_error *err)
 {
     char text[SS_SHAPE_TEXT], first[SS_SHAPE_TEXT];
-    ss_status s = ss_op_want_floats(op, err);
+    ss_status s = ss_op_want_sequences(op, err);
     if (s)
         return s;
     const ss_shape *q = &op->in[0];
-    if (q->rank != 3)
-        return ss_fail(err, SS_EINVAL, "input 1 is %s: it reads decoder steps, n x l x c",
-                       ss_shape_text(q, text, sizeof text));
     for (uint32_t i = 1; i < op->inputs; i++) {
         const ss_shape *h = &op->in[i];
-        if (h->rank != 3 || h->extent[0] != q->extent[0] || h->extent[2] != q->extent[2])
+        if (h->extent[0] != q->extent[0] || h->extent[2] != q->extent[2])
             return ss_fail(err, SS_EINVAL,
                            "input %u, source steps, is %s and input 1, decoder steps, is %s: they "
                            "may differ in the number of steps alone",
@@ -31,7 +28,8 @@ static ss_status attend_infer(ss_op_def *op, ss_error *err)
     }
     int64_t hidden = q->extent[2];
     ss_op_like_input(op);
-    ss_op_dims_features(op, SS_DIM_ATTRIBUTE, SS_DIM_PARAMETER);
+    ss_op_dims(op);
+    op->dim[2].cls = SS_DIM_PARAMETER;
     if (hidden > INT64_MAX / 2)
         return ss_fail(err, SS_ERANGE, "its input is too large");
     static const int8_t score[] = {-1, -1}, combine[] = {2, -1};
@@ -140,14 +138,9 @@ static ss_status heads_pair(const ss_op_def *op, ss_error *err)
 
 static ss_status heads_check(const ss_op_def *op, ss_error *err)
 {
-    char text[SS_SHAPE_TEXT];
-    ss_status s = ss_op_want_floats(op, err);
+    ss_status s = ss_op_want_sequences(op, err);
     if (s)
         return s;
-    for (uint32_t i = 0; i < op->inputs; i++)
-        if (op->in[i].rank != 3)
-            return ss_fail(err, SS_EINVAL, "input %u is %s: it reads sequences, n x l x c", i + 1,
-                           ss_shape_text(&op->in[i], text, sizeof text));
     int64_t packed = op->inputs == 1 ? 3 : 1, width = op->in[0].extent[2];
     if (width % packed || width / packed % op->attr[HEADS_HEADS])
         return ss_fail(err, SS_EINVAL, "%lld channels are not %sof %lld heads", (long long)width,
@@ -164,7 +157,7 @@ static ss_status heads_infer(ss_op_def *op, ss_error *err)
     ss_op_like_input(op);
     if (op->inputs == 1)
         op->out[0].extent[2] /= 3;
-    ss_op_dims_features(op, SS_DIM_ATTRIBUTE, SS_DIM_ATTRIBUTE);
+    ss_op_dims(op);
     op->dim[2].grain = head_size(op);
     op->keeps_input = op->keeps_output = true;
     return SS_OK;

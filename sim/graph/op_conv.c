@@ -17,8 +17,8 @@ typedef struct window {
     int64_t size, stride, padding;
 } window;
 
-/* The rows of an input of `extent` rows that output rows lo .. hi-1 see.  Padding has no rows: output
- * rows whose window lies in it see none, and need none if all of them do. */
+/* The rows of an input of `extent` rows that output rows lo .. hi-1 see.  Padding has no rows:
+ * output rows whose window lies in it see none, and need none if all of them do. */
 static void window_range(const window *w, int64_t extent, int64_t lo, int64_t hi, int64_t *in_lo,
                          int64_t *in_hi)
 {
@@ -39,14 +39,6 @@ static ss_status window_count(const window *w, int64_t extent, const char *what,
                        (long long)w->size, what, (long long)extent, (long long)w->padding);
     *out = (extent + 2 * w->padding - w->size) / w->stride + 1;
     return SS_OK;
-}
-
-static void image_dims(ss_op_def *op, ss_dim_class channel)
-{
-    ss_op_dim(op, 0, "n", SS_DIM_SAMPLE, 1);
-    ss_op_dim(op, 1, "c", channel, 1);
-    ss_op_dim(op, 2, "h", SS_DIM_ATTRIBUTE, 1);
-    ss_op_dim(op, 3, "w", SS_DIM_ATTRIBUTE, 1);
 }
 
 #define MOST_CHANNELS (INT64_C(1) << 31)
@@ -112,7 +104,8 @@ static ss_status conv_infer(ss_op_def *op, ss_error *err)
         s = window_count(&w, in->extent[3], "width", &op->out[0].extent[3], err);
     if (s)
         return s;
-    image_dims(op, SS_DIM_PARAMETER);
+    ss_op_dims(op);
+    op->dim[1].cls = SS_DIM_PARAMETER;
     conv_weights(op, in->extent[1] / groups);
     op->keeps_input = true;
     op->keeps_output = op->attr[CONV_ACTIVATION] || op->attr[CONV_NORM];
@@ -230,7 +223,8 @@ static ss_status trans_infer(ss_op_def *op, ss_error *err)
         s = trans_count(&w, in->extent[3], "width", &op->out[0].extent[3], err);
     if (s)
         return s;
-    image_dims(op, SS_DIM_PARAMETER);
+    ss_op_dims(op);
+    op->dim[1].cls = SS_DIM_PARAMETER;
     static const int8_t follows[] = {1, -1, -1, -1};
     ss_op_weight(
         op, "w", 4,
@@ -351,7 +345,7 @@ static ss_status pool_infer(ss_op_def *op, ss_error *err)
     s = pool_count(&h, op->in[0].extent[2], "height", &op->out[0].extent[2], err);
     if (!s)
         s = pool_count(&w, op->in[0].extent[3], "width", &op->out[0].extent[3], err);
-    image_dims(op, SS_DIM_ATTRIBUTE);
+    ss_op_dims(op);
     op->keeps_input = op->keeps_output = op->attr[POOL_TYPE] == POOL_MAX;
     return s;
 }
@@ -405,7 +399,7 @@ static ss_status up_infer(ss_op_def *op, ss_error *err)
                            (long long)factor, (long long)op->in[0].extent[d]);
         op->out[0].extent[d] *= factor;
     }
-    image_dims(op, SS_DIM_ATTRIBUTE);
+    ss_op_dims(op);
     return SS_OK;
 }
 

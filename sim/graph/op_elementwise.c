@@ -14,7 +14,7 @@ static ss_status infer(ss_op_def *op, bool keeps_input, bool keeps_output, ss_er
     if (s)
         return s;
     ss_op_like_input(op);
-    ss_op_dims_elements(op);
+    ss_op_dims(op);
     op->keeps_input = keeps_input;
     op->keeps_output = keeps_output;
     return SS_OK;
@@ -70,16 +70,36 @@ static void one_flop(const ss_op_def *op, const ss_box *main, ss_work *work)
     flops_each(main, 1, work);
 }
 
-static void one_flop_less_than_inputs(const ss_op_def *op, const ss_box *main, ss_work *work)
+/* Sum and product */
+
+static ss_status add_infer(ss_op_def *op, ss_error *err)
 {
-    flops_each(main, op->inputs - 1.0, work);
+    return infer(op, false, op->attr[0] != SS_ACT_NONE, err);
 }
 
-/* The gradient of a sum is passed on as it is. */
+static void add_forward(const ss_op_def *op, const ss_box *main, ss_work *work)
+{
+    flops_each(main, op->inputs - 1.0 + ss_activation_flops(op->attr[0]), work);
+}
+
+/* The gradient of a sum is passed on as it is, once it is through the activation. */
 static void add_backward(const ss_op_def *op, const ss_box *main, bool input_gradient,
                          ss_work *work)
 {
-    (void)op, (void)main, (void)input_gradient, (void)work;
+    if (input_gradient)
+        flops_each(main, ss_activation_flops(op->attr[0]), work);
+}
+
+static double add_saved(const ss_op_def *op, const ss_box *main)
+{
+    if (op->attr[0] != SS_ACT_GELU)
+        return 0;
+    return (double)ss_box_elements(main) * (double)ss_dtype_bytes(op->out[0].dtype);
+}
+
+static void mul_forward(const ss_op_def *op, const ss_box *main, ss_work *work)
+{
+    flops_each(main, op->inputs - 1.0, work);
 }
 
 /* For each input the product of the gradient and all other inputs. */
@@ -127,13 +147,15 @@ const ss_op_kind ss_op_kind_dropout = {
 
 const ss_op_kind ss_op_kind_add = {
     .name = "add",
-    .summary = "sum of tensors of one shape",
+    .summary = "sum of tensors of one shape, with optional activation",
     .min_inputs = 2,
     .max_inputs = SS_MAX_INPUTS,
-    .infer = infer_keeping_nothing,
+    .attr = {{"activation", 0, 0, 0, SS_ACTIVATIONS, "function applied to the sum"}},
+    .infer = add_infer,
     .input_box = ss_op_same_box,
-    .forward = one_flop_less_than_inputs,
+    .forward = add_forward,
     .backward = add_backward,
+    .saved = add_saved,
 };
 
 const ss_op_kind ss_op_kind_mul = {
@@ -143,6 +165,6 @@ const ss_op_kind ss_op_kind_mul = {
     .max_inputs = SS_MAX_INPUTS,
     .infer = infer_keeping_input,
     .input_box = ss_op_same_box,
-    .forward = one_flop_less_than_inputs,
+    .forward = mul_forward,
     .backward = mul_backward,
 };

@@ -15,16 +15,17 @@ static ss_status embed_infer(ss_op_def *op, ss_error *err)
     if (in->dtype != SS_I64 && in->dtype != SS_I32 && in->dtype != SS_I8)
         return ss_fail(err, SS_EINVAL, "its input is %s: indices are integers, of dtype i32",
                        ss_dtype_name(in->dtype));
-    if (in->rank >= SS_MAX_DIMS)
-        return ss_fail(err, SS_EINVAL, "its input is %s: the output would have %u dimensions",
-                       ss_shape_text(in, text, sizeof text), in->rank + 1);
+    if (in->rank > 2)
+        return ss_fail(err, SS_EINVAL, "its input is %s: indices are n or n x l",
+                       ss_shape_text(in, text, sizeof text));
     uint32_t last = in->rank;
     op->outputs = 1;
     op->out[0] = *in;
     op->out[0].dtype = (ss_dtype)op->attr[EMBED_DTYPE];
     op->out[0].rank = in->rank + 1;
     op->out[0].extent[last] = op->attr[EMBED_OUT];
-    ss_op_dims_features(op, SS_DIM_ATTRIBUTE, SS_DIM_PARAMETER);
+    ss_op_dims(op);
+    op->dim[last].cls = SS_DIM_PARAMETER;
     const int8_t follows[] = {-1, (int8_t)last};
     ss_op_weight(op, "w", 2, (int64_t[]){op->attr[EMBED_VOCAB], op->attr[EMBED_OUT]}, follows);
     op->keeps_input = true; /* which rows the gradient goes to */
@@ -76,13 +77,9 @@ enum { POS_POSITIONS };
  * its own range of output positions. */
 static ss_status pos_infer(ss_op_def *op, ss_error *err)
 {
-    char text[SS_SHAPE_TEXT];
-    ss_status s = ss_op_want_floats(op, err);
+    ss_status s = ss_op_want_sequences(op, err);
     if (s)
         return s;
-    if (op->in[0].rank != 3)
-        return ss_fail(err, SS_EINVAL, "its input is %s: it reads sequences, n x l x c",
-                       ss_shape_text(&op->in[0], text, sizeof text));
     int64_t length = op->in[0].extent[1], *positions = &op->attr[POS_POSITIONS];
     if (!*positions)
         *positions = length;
@@ -91,7 +88,9 @@ static ss_status pos_infer(ss_op_def *op, ss_error *err)
                        (long long)length, (long long)*positions);
     bool cut = *positions == length;
     ss_op_like_input(op);
-    ss_op_dims_features(op, cut ? SS_DIM_PARAMETER : SS_DIM_ATTRIBUTE, SS_DIM_PARAMETER);
+    ss_op_dims(op);
+    op->dim[1].cls = cut ? SS_DIM_PARAMETER : SS_DIM_ATTRIBUTE;
+    op->dim[2].cls = SS_DIM_PARAMETER;
     const int8_t follows[] = {cut ? 1 : -1, 2};
     ss_op_weight(op, "w", 2, (int64_t[]){*positions, op->in[0].extent[2]}, follows);
     return SS_OK;

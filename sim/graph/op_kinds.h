@@ -55,12 +55,11 @@ enum {
     SS_FLOPS_NORM = 8     /* mean, variance (3), subtract and scale (2), weight and bias (2) */
 };
 
-/* Names and classes of the dimensions of output 0: where features come last (n l c; n h w c); and
- * where nothing says so, when rank 4 is taken for images (n c h w) and all but the sample are
- * attributes. */
-void ss_op_dims_features(ss_op_def *op, ss_dim_class middle, ss_dim_class last);
-void ss_op_dims_elements(ss_op_def *op);
-void ss_op_dim(ss_op_def *op, uint32_t d, const char *name, ss_dim_class cls, int64_t grain);
+/* The rank of a tensor tells what it holds: n x c features, n x l x c sequences of them, n x c x h
+ * x w images, n x c x d x h x w volumes.  Names the dimensions of output 0 so; all but the sample
+ * are attributes until the kind says otherwise. */
+void ss_op_dims(ss_op_def *op);
+uint32_t ss_op_channel(const ss_shape *s); /* which dimension is "c"; the rank is 2 or more */
 
 /* Output 0 as input 0: the usual case. */
 void ss_op_like_input(ss_op_def *op);
@@ -70,9 +69,11 @@ void ss_op_like_input(ss_op_def *op);
 void ss_op_weight(ss_op_def *op, const char *name, uint32_t rank, const int64_t *extent,
                   const int8_t *follows);
 
-ss_status ss_op_want_images(const ss_op_def *op, ss_error *err); /* input 0 is n x c x h x w */
-ss_status ss_op_want_features(const ss_op_def *op,
-                              ss_error *err); /* all inputs have rank 2 or more */
+/* Refusals: input 0 is an image; has a rank of 2 or more; of 2 or 3; all inputs are sequences. */
+ss_status ss_op_want_images(const ss_op_def *op, ss_error *err);
+ss_status ss_op_want_channels(const ss_op_def *op, ss_error *err);
+ss_status ss_op_want_features(const ss_op_def *op, ss_error *err);
+ss_status ss_op_want_sequences(const ss_op_def *op, ss_error *err);
 ss_status ss_op_want_floats(const ss_op_def *op, ss_error *err); /* all inputs, and of one type */
 ss_status ss_op_want_same(const ss_op_def *op, ss_error *err);   /* all inputs are of one shape */
 

@@ -18,7 +18,8 @@ static ss_status product_infer(ss_op_def *op, ss_error *err)
     uint32_t last = op->in[0].rank - 1;
     ss_op_like_input(op);
     op->out[0].extent[last] = out;
-    ss_op_dims_features(op, SS_DIM_ATTRIBUTE, SS_DIM_PARAMETER);
+    ss_op_dims(op);
+    op->dim[last].cls = SS_DIM_PARAMETER;
     const int8_t follows[] = {(int8_t)last, -1};
     ss_op_weight(op, "w", 2, (int64_t[]){out, op->in[0].extent[last]}, follows);
     if (op->attr[LINEAR_BIAS])
@@ -106,15 +107,16 @@ const ss_op_kind ss_op_kind_linear_softmax = {
     .is_loss = true,
 };
 
-/* Softmax over the last dimension, which is therefore not split. */
+/* Softmax over the channels, which are therefore not split. */
 
 static ss_status softmax_infer(ss_op_def *op, ss_error *err)
 {
-    ss_status s = ss_op_want_features(op, err);
+    ss_status s = ss_op_want_channels(op, err);
     if (s)
         return s;
     ss_op_like_input(op);
-    ss_op_dims_features(op, SS_DIM_ATTRIBUTE, SS_DIM_WHOLE);
+    ss_op_dims(op);
+    op->dim[ss_op_channel(&op->in[0])].cls = SS_DIM_WHOLE;
     op->keeps_output = true;
     return SS_OK;
 }
@@ -127,7 +129,7 @@ static void softmax_forward(const ss_op_def *op, const ss_box *main, ss_work *wo
 
 const ss_op_kind ss_op_kind_softmax = {
     .name = "softmax",
-    .summary = "probabilities from the features, the last dimension",
+    .summary = "probabilities from the channels of each position",
     .min_inputs = 1,
     .max_inputs = 1,
     .infer = softmax_infer,
@@ -146,7 +148,7 @@ static void one_flop_back(const ss_op_def *op, const ss_box *main, bool input_gr
 
 const ss_op_kind ss_op_kind_softmax_cross_entropy = {
     .name = "softmax_cross_entropy",
-    .summary = "softmax over the classes (last dimension) and cross-entropy; ends in the loss",
+    .summary = "softmax over the channels, here classes, and cross-entropy; ends in the loss",
     .min_inputs = 1,
     .max_inputs = 1,
     .infer = softmax_infer,
@@ -164,7 +166,7 @@ static ss_status squared_infer(ss_op_def *op, ss_error *err)
     if (s)
         return s;
     ss_op_like_input(op);
-    ss_op_dims_elements(op);
+    ss_op_dims(op);
     op->keeps_input = true;
     return SS_OK;
 }

@@ -17,8 +17,7 @@ static ss_status check_state(const ss_op_def *op, uint32_t i, ss_error *err)
 {
     char text[SS_SHAPE_TEXT];
     const ss_shape *s = &op->in[i];
-    if (s->rank == 3 && s->extent[0] == op->in[0].extent[0] &&
-        s->extent[2] == op->attr[LSTM_HIDDEN])
+    if (s->extent[0] == op->in[0].extent[0] && s->extent[2] == op->attr[LSTM_HIDDEN])
         return SS_OK;
     return ss_fail(err, SS_EINVAL, "input %u (%s) is %s: a state is %lld x steps x %lld", i + 1,
                    i == 1 ? "hx" : "cx", ss_shape_text(s, text, sizeof text),
@@ -27,13 +26,9 @@ static ss_status check_state(const ss_op_def *op, uint32_t i, ss_error *err)
 
 static ss_status lstm_check(const ss_op_def *op, ss_error *err)
 {
-    char text[SS_SHAPE_TEXT];
-    ss_status s = ss_op_want_floats(op, err);
+    ss_status s = ss_op_want_sequences(op, err);
     if (s)
         return s;
-    if (op->in[0].rank != 3)
-        return ss_fail(err, SS_EINVAL, "input 1 is %s: it reads sequences, n x l x c",
-                       ss_shape_text(&op->in[0], text, sizeof text));
     if (op->inputs == 2)
         return ss_fail(err, SS_EINVAL, "2 inputs were given: it takes x, or x and both states");
     for (uint32_t i = 1; i < op->inputs && !s; i++)
@@ -54,7 +49,8 @@ static ss_status lstm_infer(ss_op_def *op, ss_error *err)
     op->out[1] = op->out[0];
     op->out[1].extent[1] = op->attr[LSTM_STATE_STEPS];
     op->out[2] = op->out[1];
-    ss_op_dims_features(op, SS_DIM_WHOLE, SS_DIM_WHOLE);
+    ss_op_dims(op);
+    op->dim[1].cls = op->dim[2].cls = SS_DIM_WHOLE;
     static const int8_t follows[] = {-1, -1};
     /* Four gates of the input and of the state before; cuDNN's layout has a bias for either. */
     ss_op_weight(op, "w", 2, (int64_t[]){4 * hidden, x->extent[2] + hidden}, follows);

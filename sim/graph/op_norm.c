@@ -13,24 +13,23 @@ static void norm_forward(const ss_op_def *op, const ss_box *main, ss_work *work)
  * default, each part normalises over what it has. */
 static ss_status batch_infer(ss_op_def *op, ss_error *err)
 {
-    ss_status s = ss_op_want_images(op, err);
+    ss_status s = ss_op_want_channels(op, err);
     if (s)
         return s;
+    uint32_t channel = ss_op_channel(&op->in[0]);
     ss_op_like_input(op);
-    ss_op_dim(op, 0, "n", SS_DIM_SAMPLE, 1);
-    ss_op_dim(op, 1, "c", SS_DIM_PARAMETER, 1);
-    ss_op_dim(op, 2, "h", SS_DIM_ATTRIBUTE, 1);
-    ss_op_dim(op, 3, "w", SS_DIM_ATTRIBUTE, 1);
-    static const int8_t follows[] = {1};
-    ss_op_weight(op, "scale", 1, &op->in[0].extent[1], follows);
-    ss_op_weight(op, "shift", 1, &op->in[0].extent[1], follows);
+    ss_op_dims(op);
+    op->dim[channel].cls = SS_DIM_PARAMETER;
+    const int8_t follows[] = {(int8_t)channel};
+    ss_op_weight(op, "scale", 1, &op->in[0].extent[channel], follows);
+    ss_op_weight(op, "shift", 1, &op->in[0].extent[channel], follows);
     op->keeps_input = true;
     return SS_OK;
 }
 
 const ss_op_kind ss_op_kind_batch_norm = {
     .name = "batch_norm",
-    .summary = "normalise each channel over batch and image; statistics of each part are its own",
+    .summary = "normalise each channel over the batch; statistics of each part are its own",
     .min_inputs = 1,
     .max_inputs = 1,
     .infer = batch_infer,
@@ -42,23 +41,24 @@ enum { LAYER_BIAS };
 
 static ss_status layer_infer(ss_op_def *op, ss_error *err)
 {
-    ss_status s = ss_op_want_features(op, err);
+    ss_status s = ss_op_want_channels(op, err);
     if (s)
         return s;
+    uint32_t channel = ss_op_channel(&op->in[0]);
     ss_op_like_input(op);
-    ss_op_dims_features(op, SS_DIM_ATTRIBUTE, SS_DIM_WHOLE);
+    ss_op_dims(op);
+    op->dim[channel].cls = SS_DIM_WHOLE;
     static const int8_t follows[] = {-1};
-    const int64_t *features = &op->in[0].extent[op->in[0].rank - 1];
-    ss_op_weight(op, "scale", 1, features, follows);
+    ss_op_weight(op, "scale", 1, &op->in[0].extent[channel], follows);
     if (op->attr[LAYER_BIAS])
-        ss_op_weight(op, "shift", 1, features, follows);
+        ss_op_weight(op, "shift", 1, &op->in[0].extent[channel], follows);
     op->keeps_input = true;
     return SS_OK;
 }
 
 const ss_op_kind ss_op_kind_layer_norm = {
     .name = "layer_norm",
-    .summary = "normalise over the features, the last dimension",
+    .summary = "normalise over the channels of each position",
     .min_inputs = 1,
     .max_inputs = 1,
     .attr = {{"bias", 1, 0, 1, "bool", "shift as well as scale"}},

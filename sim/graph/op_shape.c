@@ -63,7 +63,7 @@ static ss_status concat_infer(ss_op_def *op, ss_error *err)
     if (s)
         return s;
     ss_op_like_input(op);
-    ss_op_dims_elements(op);
+    ss_op_dims(op);
     uint32_t axis;
     s = find_axis(op, op->attr[CONCAT_AXIS], &axis, err);
     if (!s)
@@ -114,7 +114,7 @@ static ss_status slice_infer(ss_op_def *op, ss_error *err)
     if (s)
         return s;
     ss_op_like_input(op);
-    ss_op_dims_elements(op);
+    ss_op_dims(op);
     uint32_t axis;
     s = find_axis(op, op->attr[SLICE_AXIS], &axis, err);
     if (s)
@@ -175,7 +175,7 @@ static ss_status select_infer(ss_op_def *op, ss_error *err)
     op->outputs = 1;
     op->out[0] =
         (ss_shape){.dtype = in->dtype, .rank = 2, .extent = {in->extent[0], in->extent[2]}};
-    ss_op_dims_elements(op);
+    ss_op_dims(op);
     return SS_OK;
 }
 
@@ -213,7 +213,7 @@ static int64_t beyond_channel(const ss_shape *in)
 
 static ss_status flatten_infer(ss_op_def *op, ss_error *err)
 {
-    ss_status s = ss_op_want_features(op, err);
+    ss_status s = ss_op_want_channels(op, err);
     if (s)
         return s;
     const ss_shape *in = &op->in[0];
@@ -221,8 +221,8 @@ static ss_status flatten_infer(ss_op_def *op, ss_error *err)
     op->outputs = 1;
     op->out[0] =
         (ss_shape){.dtype = in->dtype, .rank = 2, .extent = {in->extent[0], in->extent[1] * each}};
-    ss_op_dim(op, 0, "n", SS_DIM_SAMPLE, 1);
-    ss_op_dim(op, 1, "c", SS_DIM_ATTRIBUTE, each);
+    ss_op_dims(op);
+    op->dim[1].grain = each;
     return SS_OK;
 }
 
@@ -259,7 +259,7 @@ static ss_status sequence_infer(ss_op_def *op, ss_error *err)
     op->outputs = 1;
     op->out[0] =
         (ss_shape){.dtype = op->in[0].dtype, .rank = 3, .extent = {in[0], in[2] * in[3], in[1]}};
-    ss_op_dims_elements(op);
+    ss_op_dims(op);
     op->dim[1].grain = in[3];
     return SS_OK;
 }

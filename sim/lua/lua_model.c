@@ -239,7 +239,7 @@ static int model_input(lua_State *L)
 /* -- operators -------------------------------------------------------------------------------- */
 
 /* kernel = 3 or { 3, 1 } stands for kernel_h and kernel_w. */
-static const char *const pairs_of[] = {"kernel", "stride", "padding", "dilation"};
+static const char *const pairs_of[] = {"kernel", "stride", "padding", "factor"};
 enum { PAIRS = sizeof pairs_of / sizeof *pairs_of };
 
 static int find_attr(const ss_op_kind *kind, const char *stem, const char *end)
@@ -352,6 +352,15 @@ static void read_options(lua_State *L, int index, ss_op_spec *spec, const char *
     }
 }
 
+/* An attribute "dtype" is the model's element type unless it is given. */
+static void preset_dtype(const ss_lua_model *m, ss_op_spec *spec)
+{
+    int at = find_attr(spec->kind, "dtype", "");
+    int64_t dtype;
+    if (at >= 0 && !ss_attr_parse(&spec->kind->attr[at], ss_dtype_name(m->dtype), &dtype, NULL))
+        spec->attr[at] = dtype;
+}
+
 /* Raises for an attribute that has no preset and was not given. */
 static void require_attrs(lua_State *L, const ss_op_spec *spec, const char *what)
 {
@@ -410,6 +419,7 @@ static int model_add(lua_State *L)
     ss_tensor in[SS_MAX_INPUTS];
     spec.in = in;
     spec.inputs = read_inputs(L, 3, kind, what, in);
+    preset_dtype(m, &spec);
     read_options(L, 4, &spec, what);
     require_attrs(L, &spec, what);
     lua_settop(L, 4);

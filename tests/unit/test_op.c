@@ -49,8 +49,10 @@ static void collect_examples(void)
                none);
     example_of("upsample2d", "factor_h=3 factor_w=2", 1, image, none, none);
     example_of("batch_norm", "", 1, image, none, none);
+    example_of("batch_norm", "", 1, sequence, none, none);
     example_of("layer_norm", "", 1, sequence, none, none);
     example_of("layer_norm", "bias=false", 1, vector, none, none);
+    example_of("layer_norm", "", 1, image, none, none);
     example_of("relu", "", 1, image, none, none);
     example_of("gelu", "", 1, sequence, none, none);
     example_of("tanh", "", 1, vector, none, none);
@@ -58,6 +60,7 @@ static void collect_examples(void)
     example_of("dropout", "", 1, sequence, none, none);
     example_of("scale", "", 1, SHAPE(17), none, none);
     example_of("add", "", 3, image, image, image);
+    example_of("add", "activation=gelu", 2, vector, vector, none);
     example_of("mul", "", 2, vector, vector, none);
     example_of("concat", "", 3, image, SHAPE(3, 1, 13, 11), SHAPE(3, 8, 13, 11));
     example_of("concat", "axis=l", 2, sequence, SHAPE(3, 4, 12), none);
@@ -80,6 +83,7 @@ static void collect_examples(void)
     example_of("multihead_attention", "heads=3 causal=true", 2, sequence, SHAPE(3, 15, 24), none);
     example_of("multihead_attention", "heads=6 fused=false", 2, sequence, SHAPE(3, 4, 24), none);
     example_of("softmax", "", 1, sequence, none, none);
+    example_of("softmax_cross_entropy", "", 1, image, none, none);
     example_of("softmax_cross_entropy", "", 1, vector, none, none);
     example_of("linear_softmax", "out=15", 1, sequence, none, none);
     example_of("squared_error", "", 1, vector, none, none);

@@ -42,7 +42,9 @@ static void what_makes_no_sense_is_refused(void)
             3, 9, 9);
     REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=3", "its input is 5x27: it reads images", 5, 27);
     REFUSED("pool2d", "kernel_h=3 kernel_w=3 padding_h=2", "more than half", 5, 3, 9, 9);
-    REFUSED("linear", "out=4", "input 1 is 5: it reads features", 5);
+    REFUSED("linear", "out=4", "its input is 5: it reads features", 5);
+    REFUSED("linear", "out=4", "flatten images first, or use conv2d", 5, 3, 9, 9);
+    REFUSED("embedding", "vocab=9 out=4", "indices are integers", 5, 3, 9);
     REFUSED("embedding", "vocab=9 out=4", "indices are integers", 5, 7);
     REFUSED("concat", "axis=l", "axis is \"l\"", 5, 3, 9, 9);
     REFUSED("slice", "axis=w start=5 size=5", "5 elements from 5 on are not within the 9 of w", 5,
@@ -52,9 +54,9 @@ static void what_makes_no_sense_is_refused(void)
     REFUSED("multihead_attention", "heads=5", "36 channels are not", 5, 9, 36);
     REFUSED("conv_transpose2d", "out=4 kernel_h=1 kernel_w=1 padding_h=5",
             "leaves nothing of the height", 5, 3, 9, 9);
-    REFUSED("layer_norm", "", "input 1 is 5", 5);
+    REFUSED("layer_norm", "", "its input is 5, which has samples and nothing else", 5);
     REFUSED("lstm", "hidden=4", "it reads sequences", 5, 9);
-    REFUSED("flatten", "", "input 1 is 5", 5);
+    REFUSED("flatten", "", "its input is 5", 5);
     REFUSED("relu", "", "dimension 2 has no elements", 5, 0);
 }
 
@@ -398,6 +400,8 @@ static void losses_start_the_gradient(void)
     CHECK(op.kind->is_loss && op.dim[2].cls == SS_DIM_WHOLE && op.dim[1].cls == SS_DIM_ATTRIBUTE);
     CHECK(work_of(&op, SS_BACKWARD, true).flops == 16000 &&
           work_of(&op, SS_FORWARD, true).flops == 5 * 16000);
+    CHECK_OK(ONE(op, "softmax_cross_entropy", "", 2, 21, 8, 9));
+    CHECK(op.dim[1].cls == SS_DIM_WHOLE && op.dim[2].cls == SS_DIM_ATTRIBUTE, "pixels of an image");
     CHECK_OK(ONE(op, "softmax", "", 2, 8, 1000));
     CHECK(!op.kind->is_loss);
 }
@@ -522,6 +526,10 @@ static void sums_pass_their_gradient_on(void)
     CHECK_OK(make(&op, "add", "", 3, in));
     CHECK(work_of(&op, SS_FORWARD, true).flops == 70 && work_of(&op, SS_BACKWARD, true).flops == 0);
     CHECK(!op.keeps_input && !op.keeps_output);
+    CHECK_OK(make(&op, "add", "activation=relu", 3, in));
+    CHECK(work_of(&op, SS_FORWARD, true).flops == 105 &&
+          work_of(&op, SS_BACKWARD, true).flops == 35);
+    CHECK(!op.keeps_input && op.keeps_output);
     CHECK_OK(make(&op, "mul", "", 3, in));
     CHECK(work_of(&op, SS_BACKWARD, true).flops == 6 * 35 && op.keeps_input);
     CHECK_OK(ONE(op, "dropout", "", 5, 7));
