@@ -1,26 +1,26 @@
 #include "graph/collective_parts.h"
 
-/* Share c of n: the first bytes mod n shares have one byte more (shape.h cuts extents alike). */
-static void give_share(ss_message *m, uint32_t c, uint32_t n, int64_t bytes)
-{
-    int64_t each = bytes / n, more = bytes % n;
-    m->bytes = each + (c < more);
-    m->offset = c * each + (c < more ? c : more);
-}
-
 /* In round r member i passes on what it got in round r-1: in the first half share i - r, which then
  * has the sum of r members on it; in the second share i + 1 - r, which is complete. */
 static uint32_t share_of(uint32_t round, uint32_t i, uint32_t n)
 {
     bool second = round >= n - 1;
     uint32_t r = second ? round - (n - 1) : round;
-    return (i + n + second - r) % n;
+    uint32_t c = i + n + second - r;
+    return c < n ? c : c < 2 * n ? c - n : 0; /* modulo n, and c is at most 2 n */
 }
 
+/* Of n shares the first bytes mod n have one byte more (shape.h cuts extents alike). */
 static void size_messages(ss_messages *m, uint32_t n, int64_t bytes)
 {
-    for (uint32_t row = 1; row <= m->n; row++)
-        give_share(&m->row[row], share_of((row - 1) / n, (row - 1) % n, n), n, bytes);
+    int64_t each = bytes / n, more = bytes % n;
+    ss_message *row = m->row + 1;
+    for (uint32_t round = 0; round < 2 * (n - 1); round++)
+        for (uint32_t i = 0; i < n; i++, row++) {
+            uint32_t c = share_of(round, i, n);
+            row->bytes = each + (c < more);
+            row->offset = c * each + (c < more ? c : more);
+        }
     m->ring_bytes = bytes;
 }
 

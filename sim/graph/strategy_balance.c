@@ -21,23 +21,31 @@ typedef struct balance {
     double *pace; /* [devices + 2]: work a second of devices d .. together, all work being 1 */
     double *aim;  /* [devices + 2]: pinned load of devices d .. as work */
     ss_device *where; /* [ops + 1] */
+    double *flop;     /* [ops + 1]: forward and backward, of the whole operator */
 } balance;
 
 /* FLOP over the device's peak for the operator's element type; where that is not known, over the
  * best peak it has, and without any over 1 TFLOP/s: enough to compare devices by their speed. */
 static double seconds_by_flop(void *context, ss_op op, ss_device device)
 {
-    const ss_strategy *s = context;
-    const ss_op_row *row = &s->model->op[op.i];
-    const ss_device_def *d = &s->topology->device[device.i].def;
-    ss_box all = ss_box_whole(&row->def->out[0]);
-    ss_work forward = {0}, backward = {0};
-    ss_op_work(row->def, SS_FORWARD, row->input_gradient, &all, &forward);
-    ss_op_work(row->def, SS_BACKWARD, row->input_gradient, &all, &backward);
-    double peak = d->flop_per_s[row->def->out[0].dtype];
-    for (uint32_t t = 0; t < SS_DTYPES && !(d->flop_per_s[row->def->out[0].dtype] > 0); t++)
+    const balance *b = context;
+    const ss_device_def *d = &b->s->topology->device[device.i].def;
+    double peak = d->flop_per_s[b->s->model->op[op.i].def->out[0].dtype];
+    for (uint32_t t = 0, known = peak > 0; t < SS_DTYPES && !known; t++)
         peak = d->flop_per_s[t] > peak ? d->flop_per_s[t] : peak;
-    return (forward.flops + backward.flops) / ((peak > 0 ? peak : 1e12) * d->speed);
+    return b->flop[op.i] / ((peak > 0 ? peak : 1e12) * d->speed);
+}
+
+static void count_flop(balance *b)
+{
+    for (uint32_t i = 1; i <= b->s->ops; i++) {
+        const ss_op_row *row = &b->s->model->op[i];
+        ss_box all = ss_box_whole(&row->def->out[0]);
+        ss_work forward = {0}, backward = {0};
+        ss_op_work(row->def, SS_FORWARD, row->input_gradient, &all, &forward);
+        ss_op_work(row->def, SS_BACKWARD, row->input_gradient, &all, &backward);
+        b->flop[i] = forward.flops + backward.flops;
+    }
 }
 
 static ss_time time_of(const balance *b, ss_op op, uint32_t device)
@@ -178,7 +186,8 @@ static ss_status reserve(balance *b, ss_error *err)
     b->pace = ss_alloc_zeroed(d, sizeof *b->pace);
     b->aim = ss_alloc_zeroed(d, sizeof *b->aim);
     b->where = ss_alloc_zeroed(ops, sizeof *b->where);
-    if (b->op && b->pinned && b->least && b->pace && b->aim && b->where)
+    b->flop = ss_alloc_zeroed(ops, sizeof *b->flop);
+    if (b->op && b->pinned && b->least && b->pace && b->aim && b->where && b->flop)
         return SS_OK;
     return ss_fail_memory(err, "balancing operators", d * sizeof *b->pace + ops * sizeof *b->op);
 }
@@ -188,9 +197,13 @@ ss_status ss_strategy_model_parallel(ss_strategy *s, ss_op_seconds cost, void *c
 {
     balance b = {.s = s,
                  .cost = cost ? cost : seconds_by_flop,
-                 .context = cost ? context : s,
+                 .context = context,
                  .devices = s->topology->devices};
     ss_status st = reserve(&b, err);
+    if (!st && !cost) {
+        count_flop(&b);
+        b.context = &b;
+    }
     if (!st)
         st = check_times(&b, err);
     if (!st) {
@@ -207,5 +220,6 @@ ss_status ss_strategy_model_parallel(ss_strategy *s, ss_op_seconds cost, void *c
     ss_free(b.pace);
     ss_free(b.aim);
     ss_free(b.where);
+    ss_free(b.flop);
     return st;
 }

@@ -70,6 +70,9 @@ static ss_status read_all(int fd, const char *path, size_t most, ss_text *out, s
 
 ss_status ss_file_read(const char *path, size_t most, ss_text *out, ss_error *err)
 {
+    ss_status bad = ss_text_status(out, err);
+    if (bad)
+        return bad;
     if (!*path)
         return ss_fail(err, SS_EINVAL, "cannot read a file whose name is empty");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -77,14 +80,14 @@ ss_status ss_file_read(const char *path, size_t most, ss_text *out, ss_error *er
         return ss_fail(err, SS_ENOTFOUND, "cannot read %s: there is no such file", path);
     if (fd < 0)
         return ss_file_fail(err, errno, "read", path);
-    ss_text got = {0};
-    ss_status s = read_all(fd, path, most, &got, err);
+    uint32_t before = out->n;
+    ss_status s = read_all(fd, path, most, out, err);
     close(fd);
-    if (!s) {
-        ss_text_add_bytes(out, ss_text_get(&got), got.n);
-        s = ss_text_status(out, err);
+    if (s && out->at) {
+        out->n = before;
+        out->at[before] = 0;
+        out->failed = false;
     }
-    ss_text_free(&got);
     return s;
 }
 
