@@ -2,7 +2,7 @@
  *
  * A file is JSON with a line for each operator, so that two of them can be read side by side and
  * diffed.  It names the model and the topology and carries a hash of each: a strategy is loaded
- * onto what it was made for, unless one asks for it by name.  docs/file-format.md describes it.
+ * onto what it was made for, unless one asks for it by name.  docs/strategy-files.md describes it.
  *
  *   {
  *     "format": "soapstone strategy",
