@@ -15,6 +15,7 @@
     X(upsample2d)                                                                                  \
     X(batch_norm)                                                                                  \
     X(layer_norm)                                                                                  \
+    X(rms_norm)                                                                                    \
     X(relu)                                                                                        \
     X(gelu)                                                                                        \
     X(tanh)                                                                                        \

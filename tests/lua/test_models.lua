@@ -284,11 +284,17 @@ claim("BERT has the published counts less the biases of its vocabulary", functio
   is({ 24, 2, 2 }, n.multihead_attention, n.linear_softmax, n.embedding)
 end)
 
+claim("the vision transformer lacks two vectors, of the class token and its position", function()
+  is({ 86567656 - 2 * 768 }, totals "vit")
+  equal(shape_of(build "vit":op "sequence"), "196x768")
+end)
+
 -- All of them
 
 claim("every model scales with its batch and keeps its weights", function()
   for _, name in ipairs { "alexnet", "bert", "gpt", "inception_v3", "lenet", "mlp", "nmt", "resnet",
-    "rnnlm", "rnntc", "unet", "vgg16" } do
+    "rnnlm", "rnntc", "unet", "vgg16",
+    "vit" } do
     local one, three = build(name, { batch = 1 }), build(name, { batch = 3 })
     equal(three.batch, 3)
     equal(three.name:find(name, 1, true), 1)

@@ -53,6 +53,7 @@ static void collect_examples(void)
     example_of("layer_norm", "", 1, sequence, none, none);
     example_of("layer_norm", "bias=false", 1, vector, none, none);
     example_of("layer_norm", "", 1, image, none, none);
+    example_of("rms_norm", "", 1, sequence, none, none);
     example_of("relu", "", 1, image, none, none);
     example_of("gelu", "", 1, sequence, none, none);
     example_of("tanh", "", 1, vector, none, none);

@@ -303,6 +303,14 @@ static void upsampling_reads_the_pixels_under_a_box(void)
     CHECK(in.lo[2] == 1 && in.hi[2] == 3 && in.lo[3] == 1 && in.hi[3] == 4);
 }
 
+static void rms_norm_has_a_scale_and_keeps_channels_whole(void)
+{
+    ss_op_def op;
+    CHECK_OK(ONE(op, "rms_norm", "", 2, 7, 48));
+    CHECK(parameters(&op) == 48 && op.dim[2].cls == SS_DIM_WHOLE && op.keeps_input);
+    CHECK(work_of(&op, SS_FORWARD, true).flops == 5 * 2 * 7 * 48);
+}
+
 /* Shapes */
 
 static void concatenation_shifts_each_input(void)
@@ -551,6 +559,7 @@ int main(void)
     RUN(what_fused_functions_need_is_kept);
     RUN(a_transposed_convolution_undoes_the_shape_of_its_convolution);
     RUN(upsampling_reads_the_pixels_under_a_box);
+    RUN(rms_norm_has_a_scale_and_keeps_channels_whole);
     RUN(concatenation_shifts_each_input);
     RUN(flattening_splits_along_whole_channels);
     RUN(slices_and_selections_are_offset);
