@@ -63,8 +63,7 @@ typedef struct ss_task_label {
     uint8_t cargo;  /* ss_cargo */
     uint16_t hop;   /* position in the route, from 0 */
     uint32_t op;    /* operator, or weight for weight gradients and updates; 0: none */
-    uint32_t part;  /* part of the operator; transfers: of the producing one; collectives: the row of
-                     * ss_lowered.shard whose devices take part */
+    uint32_t part;  /* part of the operator; transfers: of the producing one */
     uint32_t to_op, to_part; /* transfers: who receives */
     ss_device from, to; /* transfers: the device the message leaves and the one it is for, the same in
                          * every hop and segment; 0: not known (then no device is charged with it) */

@@ -2,6 +2,9 @@
  *
  * Traces, figures, the record and `inspect` all work on this, so a timeline read from a file is as
  * good as one just simulated.  A view owns its memory and refers to nothing else.
+ *
+ * Parts are numbered from 0 in names, as in strategies; "conv1[0] -> conv2[1]" is what part 0 of conv1
+ * sends to part 1 of conv2, and a weight cut into several shards has their number in brackets.
  */
 #ifndef SS_VIEW_H
 #define SS_VIEW_H
@@ -31,7 +34,7 @@ typedef struct ss_view_lane {
 } ss_view_lane;
 
 typedef struct ss_view_task {
-    uint32_t id;
+    uint32_t id;        /* the row it is in */
     uint32_t lane;      /* row of lane; a task on several resources has its first here */
     uint32_t lanes;     /* how many resources it holds; the others are in ss_view.more */
     uint32_t first_more;
@@ -65,12 +68,12 @@ typedef struct ss_view {
     uint32_t lanes, tasks, mores, helds, edges;
     ss_view_lane *lane;   /* [lanes + 1]: devices, then links; rows from 1 */
     ss_view_task *task;   /* [tasks + 1] */
-    uint32_t *more;
+    uint32_t *more;       /* [mores]: lanes of tasks that hold several */
     ss_view_held *held;   /* [helds], by lane, then time */
     uint32_t (*edge)[2];  /* [edges]: before, after */
 } ss_view; /* {0} */
 
-/* m may be NULL for a bare task graph. */
+/* m and t may be NULL for a bare task graph, and `strategy_name` too: what has no name is numbered. */
 ss_status ss_view_of_result(const ss_result *r, const ss_model *m, const ss_topology *t,
                             const char *strategy_name, ss_view *out, ss_error *err);
 void ss_view_free(ss_view *v);

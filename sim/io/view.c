@@ -1,0 +1,423 @@
+#include "io/view.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+/* What is needed while a view is drawn up. */
+typedef struct builder {
+    ss_view *v;
+    const ss_result *r;
+    const ss_model *m;    /* NULL: a bare task graph */
+    const ss_topology *t; /* the same */
+    uint32_t
+        *first_shard; /* [weights + 2]: rows of ss_lowered.shard by weight; NULL without a model */
+    ss_text text;     /* a name in the making */
+    ss_error *err;
+} builder;
+
+static ss_status no_memory(builder *b)
+{
+    return ss_fail_memory(b->err, "a view of the result", 0);
+}
+
+static const char *keep(builder *b, const char *text)
+{
+    size_t n = strlen(text) + 1;
+    char *kept = ss_arena_take(&b->v->arena, n);
+    return kept ? memcpy(kept, text, n) : NULL;
+}
+
+/* What was built up in b->text since it was cleared; NULL: no memory. */
+static const char *keep_built(builder *b)
+{
+    return b->text.failed ? NULL : keep(b, ss_text_get(&b->text));
+}
+
+static void *take_rows(builder *b, size_t rows, size_t bytes_each)
+{
+    if (rows > SIZE_MAX / 8 / bytes_each)
+        return NULL;
+    void *taken = ss_arena_take(&b->v->arena, rows * bytes_each);
+    return taken ? memset(taken, 0, rows * bytes_each) : NULL;
+}
+
+/* ---------------------------------------------------------------------------------------- lanes */
+
+static const char *numbered(builder *b, const char *what, uint32_t i)
+{
+    ss_text_clear(&b->text);
+    ss_text_add(&b->text, "%s%u", what, i);
+    return keep_built(b);
+}
+
+static ss_status device_lane(builder *b, uint32_t d)
+{
+    ss_view_lane *lane = &b->v->lane[d];
+    const ss_device_use *use = &b->r->device[d];
+    lane->name =
+        b->t ? keep(b, ss_topology_device_name(b->t, (ss_device){d})) : numbered(b, "device", d);
+    lane->kind = keep(b, b->t && b->t->device[d].def.kind ? b->t->device[d].def.kind : "");
+    lane->capacity_bytes = b->t ? b->t->device[d].def.memory_bytes : 0;
+    lane->busy = use->busy;
+    lane->communicating = use->communicating;
+    lane->sent = use->sent;
+    lane->received = use->received;
+    lane->held_peak = use->held_peak;
+    lane->held_peak_at = use->held_peak_at;
+    memcpy(lane->held_peak_by, use->held_peak_by, sizeof lane->held_peak_by);
+    return lane->name && lane->kind ? SS_OK : no_memory(b);
+}
+
+static ss_status link_lane(builder *b, uint32_t l)
+{
+    ss_view_lane *lane = &b->v->lane[b->v->devices + l];
+    const ss_link_use *use = &b->r->link[l];
+    lane->name = b->t ? keep(b, b->t->link[l].name) : numbered(b, "link", l);
+    lane->kind = keep(b, b->t && b->t->link[l].def.kind ? b->t->link[l].def.kind : "link");
+    lane->is_link = true;
+    lane->bytes_per_s = b->r->lowered->tasks.bytes_per_s[l];
+    lane->busy = use->busy;
+    lane->sent = use->bytes;
+    lane->messages = use->messages;
+    lane->longest_wait = use->longest_wait;
+    return lane->name && lane->kind ? SS_OK : no_memory(b);
+}
+
+static ss_status add_lanes(builder *b)
+{
+    ss_view *v = b->v;
+    v->devices = b->r->devices;
+    v->lanes = b->r->devices + b->r->links;
+    v->lane = take_rows(b, v->lanes + (size_t)1, sizeof *v->lane);
+    if (!v->lane)
+        return no_memory(b);
+    v->lane[0].name = v->lane[0].kind = "";
+    ss_status s = SS_OK;
+    for (uint32_t d = 1; d <= b->r->devices && !s; d++)
+        s = device_lane(b, d);
+    for (uint32_t l = 1; l <= b->r->links && !s; l++)
+        s = link_lane(b, l);
+    return s;
+}
+
+/* --------------------------------------------------------------------------------- names of tasks
+ */
+
+/* Some labels name a weight where others name an operator (lower.h). */
+static bool about_weight(const ss_task_label *label)
+{
+    return label->kind == SS_TASK_UPDATE || label->kind == SS_TASK_COLLECTIVE ||
+           label->cargo == SS_CARGO_WEIGHT_GRADIENT || label->cargo == SS_CARGO_WEIGHT;
+}
+
+static const char *lane_name(const builder *b, uint32_t device)
+{
+    return device <= b->v->devices ? b->v->lane[device].name : "";
+}
+
+static void name_weight_task(builder *b, uint32_t task, const char *op)
+{
+    const ss_task_label *label = &b->r->lowered->tasks.label[task];
+    const ss_lowered *l = b->r->lowered;
+    ss_text_add(&b->text, "%s", op);
+    uint32_t w = label->op, shard = label->part;
+    if (shard && shard <= l->shards && b->first_shard[w + 1] - b->first_shard[w] > 1)
+        ss_text_add(&b->text, "[%u]", shard - b->first_shard[w]);
+    if (label->kind == SS_TASK_COLLECTIVE)
+        ss_text_add(&b->text, " all-reduce");
+    else if (label->kind == SS_TASK_TRANSFER)
+        ss_text_add(&b->text, " %s %s -> %s",
+                    label->cargo == SS_CARGO_WEIGHT ? "weights" : "gradient",
+                    lane_name(b, label->from.i), lane_name(b, label->to.i));
+    else
+        ss_text_add(&b->text, ".%s on %s", ss_task_kind_name(label->kind),
+                    lane_name(b, b->r->lowered->tasks.where[task]));
+}
+
+static void name_op_task(builder *b, const ss_task_label *label, const char *op)
+{
+    if (label->kind != SS_TASK_TRANSFER) {
+        ss_text_add(&b->text, "%s.%s[%u]", op, ss_task_kind_name(label->kind), label->part);
+        return;
+    }
+    const char *to = label->to_op <= b->m->ops ? b->m->op[label->to_op].name : "";
+    ss_text_add(&b->text, "%s[%u] -> %s[%u]%s", op, label->part, to, label->to_part,
+                label->cargo == SS_CARGO_GRADIENT ? " gradient" : "");
+}
+
+static const char *task_name(builder *b, uint32_t task, const char *op)
+{
+    const ss_task_label *label = &b->r->lowered->tasks.label[task];
+    ss_text_clear(&b->text);
+    if (label->kind == SS_TASK_BARRIER && label->part)
+        ss_text_add(&b->text, "barrier on %s", lane_name(b, label->part));
+    else if (label->kind == SS_TASK_BARRIER)
+        ss_text_add(&b->text, "barrier");
+    else if (!b->m || !label->op)
+        ss_text_add(&b->text, "%s %u", ss_task_kind_name(label->kind), task);
+    else if (about_weight(label))
+        name_weight_task(b, task, op);
+    else
+        name_op_task(b, label, op);
+    if (label->hop)
+        ss_text_add(&b->text, " (hop %u)", label->hop + 1u);
+    return keep_built(b);
+}
+
+/* ---------------------------------------------------------------------------------------- tasks */
+
+/* Operators' and weights' names are kept once: [ops + 1], [weights + 1], [SS_TASK_KINDS]. */
+typedef struct kept_names {
+    const char **op, **weight, *kind[SS_TASK_KINDS];
+} kept_names;
+
+static ss_status keep_names(builder *b, kept_names *k)
+{
+    for (uint32_t i = 0; i < SS_TASK_KINDS; i++)
+        k->kind[i] = ss_task_kind_name(i);
+    if (!b->m)
+        return SS_OK;
+    k->op = take_rows(b, b->m->ops + (size_t)1, sizeof *k->op);
+    k->weight = take_rows(b, b->m->weights + (size_t)1, sizeof *k->weight);
+    if (!k->op || !k->weight)
+        return no_memory(b);
+    for (uint32_t i = 1; i <= b->m->ops; i++)
+        if (!(k->op[i] = keep(b, b->m->op[i].name)))
+            return no_memory(b);
+    for (uint32_t i = 1; i <= b->m->weights; i++)
+        if (!(k->weight[i] = keep(b, b->m->weight[i].name)))
+            return no_memory(b);
+    return SS_OK;
+}
+
+static const char *kept_name(const builder *b, const kept_names *k, const ss_task_label *label)
+{
+    if (!b->m || !label->op)
+        return k->kind[label->kind];
+    if (about_weight(label))
+        return label->op <= b->m->weights ? k->weight[label->op] : "";
+    return label->op <= b->m->ops ? k->op[label->op] : "";
+}
+
+static void set_lanes(builder *b, uint32_t task, uint32_t *mores)
+{
+    ss_view_task *row = &b->v->task[task];
+    uint32_t n = 0;
+    const uint32_t *resource = ss_tasks_resources(&b->r->lowered->tasks, (ss_task){task}, &n);
+    row->lanes = n;
+    row->lane = n ? resource[0] : 0;
+    row->first_more = *mores;
+    for (uint32_t i = 1; i < n; i++)
+        b->v->more[(*mores)++] = resource[i];
+}
+
+static ss_status add_task(builder *b, const kept_names *k, uint32_t i, uint32_t *mores)
+{
+    const ss_tasks *t = &b->r->lowered->tasks;
+    const ss_timeline *l = &b->r->timeline;
+    const ss_task_label *label = &t->label[i];
+    ss_view_task *row = &b->v->task[i];
+    set_lanes(b, i, mores);
+    row->id = i;
+    row->kind = label->kind;
+    row->cargo = label->cargo;
+    row->hop = label->hop;
+    row->op = kept_name(b, k, label);
+    row->name = task_name(b, i, row->op);
+    row->ready = l->ready[i];
+    row->start = l->start[i];
+    row->end = l->end[i];
+    row->finish = ss_timeline_finish(t, l, (ss_task){i});
+    row->bytes = t->bytes[i];
+    if (label->kind == SS_TASK_TRANSFER) {
+        row->from = label->from.i;
+        row->to = label->to.i;
+    }
+    if (label->kind == SS_TASK_TRANSFER || label->kind == SS_TASK_COLLECTIVE) {
+        row->from_task = t->first_in[i] < t->first_in[i + 1] ? t->in[t->first_in[i]] : 0;
+        row->to_task = t->first_out[i] < t->first_out[i + 1] ? t->out[t->first_out[i]] : 0;
+    }
+    return row->name ? SS_OK : no_memory(b);
+}
+
+static ss_status add_tasks(builder *b)
+{
+    const ss_tasks *t = &b->r->lowered->tasks;
+    ss_view *v = b->v;
+    kept_names k = {0};
+    ss_status s = keep_names(b, &k);
+    if (s)
+        return s;
+    size_t mores = 0;
+    for (uint32_t i = 1; i <= t->n; i++) {
+        uint32_t n = 0;
+        ss_tasks_resources(t, (ss_task){i}, &n);
+        mores += n ? n - 1 : 0;
+    }
+    if (mores > UINT32_MAX)
+        return ss_fail(b->err, SS_ERANGE, "tasks hold too many links together: %zu", mores);
+    v->tasks = t->n;
+    v->task = take_rows(b, t->n + (size_t)1, sizeof *v->task);
+    v->more = take_rows(b, mores, sizeof *v->more);
+    if (!v->task || !v->more)
+        return no_memory(b);
+    v->task[0].name = v->task[0].op = "";
+    for (uint32_t i = 1; i <= t->n && !s; i++)
+        s = add_task(b, &k, i, &v->mores);
+    return s;
+}
+
+static ss_status add_edges(builder *b)
+{
+    const ss_tasks *t = &b->r->lowered->tasks;
+    ss_view *v = b->v;
+    v->edge = take_rows(b, t->edges, sizeof *v->edge);
+    if (!v->edge)
+        return no_memory(b);
+    for (uint32_t i = 1; i <= t->n; i++)
+        for (uint32_t e = t->first_in[i]; e < t->first_in[i + 1]; e++) {
+            v->edge[v->edges][0] = t->in[e];
+            v->edge[v->edges++][1] = i;
+        }
+    return SS_OK;
+}
+
+static void mark_critical_path(builder *b)
+{
+    const ss_critical *c = &b->r->critical;
+    for (uint32_t i = 0; i < c->n; i++) {
+        ss_view_task *row = &b->v->task[c->step[i].task.i];
+        row->on_critical_path = 1;
+        row->behind = c->step[i].blocker.i;
+    }
+    b->v->path_compute = c->compute;
+    b->v->path_transfer = c->transfer;
+    b->v->path_queueing = c->queueing;
+}
+
+/* ----------------------------------------------------------------------------------- the whole
+ * step */
+
+static ss_status add_held(builder *b)
+{
+    const ss_result *r = b->r;
+    ss_view *v = b->v;
+    uint32_t n = r->held ? r->held_first[r->devices + 1] : 0;
+    v->held = take_rows(b, n, sizeof *v->held);
+    if (!v->held)
+        return no_memory(b);
+    for (uint32_t d = 1; d <= r->devices && n; d++)
+        for (uint32_t i = r->held_first[d]; i < r->held_first[d + 1]; i++)
+            v->held[v->helds++] = (ss_view_held){d, r->held[i].at, r->held[i].bytes};
+    return SS_OK;
+}
+
+static void assume_of_lowering(ss_text *t, const ss_lower_options *o)
+{
+    char size[SS_QUANTITY_TEXT];
+    ss_text_add(t, "; %s",
+                !o->training ? "forward only"
+                : o->lumped  ? "forward and backward as one task"
+                             : "training");
+    if (o->coalesce == SS_COALESCE_PER_DEVICE)
+        ss_text_add(t, "; coalesced per device");
+    if (o->segment_bytes > 0 && o->max_segments > 1)
+        ss_text_add(t, "; segments of %s, at most %u",
+                    ss_format_quantity((double)o->segment_bytes, SS_UNIT_BYTES, size, sizeof size),
+                    o->max_segments);
+    if (!o->training)
+        return;
+    ss_text_add(t, "; sync %s", ss_sync_name(o->sync));
+    if (o->sync != SS_SYNC_NONE && o->sync != SS_SYNC_CLOSED_FORM)
+        ss_text_add(t, ", %s%s", o->overlap ? "overlapped" : "after all backward work",
+                    o->aggregate ? ", each meeting one task" : "");
+    if (o->update_passes > 0)
+        ss_text_add(t, "; updates of %g passes", o->update_passes);
+    else
+        ss_text_add(t, "; free updates");
+    ss_text_add(t, "; %s partial sums", o->partial_sums ? "timed" : "free");
+}
+
+static const char *assumptions(builder *b)
+{
+    ss_text *t = &b->text;
+    ss_text_clear(t);
+    ss_text_add(t, "A1 one duration a task; A2 full bandwidth, links %s; A3 FIFO; A4 no overhead",
+                ss_links_mode_name(b->r->lowered->tasks.mode));
+    if (b->m)
+        assume_of_lowering(t, &b->r->lowered->options);
+    return keep_built(b);
+}
+
+static ss_status add_step(builder *b, const char *strategy_name)
+{
+    ss_view *v = b->v;
+    const ss_result *r = b->r;
+    v->model = keep(b, b->m && b->m->name ? b->m->name : "");
+    v->topology = keep(b, b->t && b->t->name ? b->t->name : "");
+    v->strategy = keep(b, strategy_name ? strategy_name : "");
+    v->assumptions = assumptions(b);
+    v->step_time = r->step_time;
+    v->samples = r->samples;
+    v->bytes_moved = r->bytes_moved;
+    v->charged_bytes = r->lowered->charged_bytes;
+    for (uint32_t c = 0; c < SS_CARGOS; c++)
+        v->moved[c] = (double)r->lowered->moved[c];
+    if (!b->m)
+        v->moved[SS_CARGO_NONE] = r->bytes_moved;
+    return v->model && v->topology && v->strategy && v->assumptions ? SS_OK : no_memory(b);
+}
+
+static ss_status find_shards(builder *b)
+{
+    if (!b->m)
+        return SS_OK;
+    const ss_lowered *l = b->r->lowered;
+    b->first_shard = ss_alloc_zeroed(b->m->weights + (size_t)2, sizeof *b->first_shard);
+    if (!b->first_shard)
+        return no_memory(b);
+    uint32_t row = 1;
+    for (uint32_t w = 1; w <= b->m->weights + 1; w++) {
+        b->first_shard[w] = row;
+        while (row <= l->shards && l->shard[row].weight.i == w)
+            row++;
+    }
+    return SS_OK;
+}
+
+ss_status ss_view_of_result(const ss_result *r, const ss_model *m, const ss_topology *t,
+                            const char *strategy_name, ss_view *out, ss_error *err)
+{
+    ss_view v = {0};
+    builder b = {.v = &v, .r = r, .m = m, .t = t, .err = err};
+    ss_status s = find_shards(&b);
+    if (!s)
+        s = add_step(&b, strategy_name);
+    if (!s)
+        s = add_lanes(&b);
+    if (!s)
+        s = add_tasks(&b);
+    if (!s)
+        s = add_edges(&b);
+    if (!s)
+        s = add_held(&b);
+    if (!s)
+        mark_critical_path(&b);
+    ss_free(b.first_shard);
+    ss_text_free(&b.text);
+    if (s)
+        ss_view_free(&v);
+    else
+        *out = v;
+    return s;
+}
+
+void ss_view_free(ss_view *v)
+{
+    if (!v)
+        return;
+    ss_arena_free(&v->arena);
+    *v = (ss_view){0};
+}

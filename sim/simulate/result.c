@@ -1,0 +1,490 @@
+#include "config.h"
+
+#include "simulate/result.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/mem.h"
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ------------------------------------------------------------------------------------------ bytes
+ */
+
+/* What a message did to its ends.  The totals are sums over every message, so they are the one
+ * place where bytes could pass 2^63. */
+static ss_status add_bytes(int64_t *sum, int64_t more, ss_error *err)
+{
+    if (__builtin_add_overflow(*sum, more, sum))
+        return ss_fail(err, SS_ERANGE, "more than 2^63 bytes in one place");
+    return SS_OK;
+}
+
+static ss_status charge_ends(ss_result *r, ss_device from, ss_device to, int64_t bytes,
+                             ss_error *err)
+{
+    if (!from.i || !to.i || from.i > r->devices || to.i > r->devices)
+        return SS_OK;
+    ss_status s = add_bytes(&r->device[from.i].sent, bytes, err);
+    return s ? s : add_bytes(&r->device[to.i].received, bytes, err);
+}
+
+/* ---------------------------------------------------------------- collectives that are one task */
+
+/* What a collective task knows of its messages: an aggregated meeting is one task on all its links,
+ * so who sends what to whom is drawn up again from the shard and the algorithm. */
+typedef struct meeting {
+    const ss_shard *shard;
+    const ss_device *member; /* [shard->devices] */
+} meeting;
+
+static meeting meeting_of(const ss_result *r, const ss_task_label *label)
+{
+    const ss_lowered *l = r->lowered;
+    if (label->part < 1 || label->part > l->shards)
+        return (meeting){0};
+    const ss_shard *shard = &l->shard[label->part];
+    return (meeting){shard, &l->shard_device[shard->first_device]};
+}
+
+static ss_status charge_message(ss_result *r, ss_routes *routes, ss_device from, ss_device to,
+                                int64_t bytes, uint32_t messages, ss_error *err)
+{
+    ss_route route = {0};
+    ss_status s = charge_ends(r, from, to, bytes, err);
+    if (!s)
+        s = ss_routes_find(routes, from, to, &route, err);
+    if (s || !route.i)
+        return s;
+    uint32_t n = 0;
+    const ss_link *link = ss_route_links(routes, route, &n);
+    for (uint32_t i = 0; i < n && !s; i++) {
+        r->link[link[i].i].messages += messages;
+        s = add_bytes(&r->link[link[i].i].bytes, bytes, err);
+    }
+    return s;
+}
+
+/* In a ring each member sends every share but two, twice around: all messages of one pair are
+ * charged together, since a ring over n members has 2 n (n - 1) of them. */
+static ss_status charge_ring(ss_result *r, ss_routes *routes, const meeting *m, ss_error *err)
+{
+    uint32_t n = m->shard->devices;
+    ss_status s = SS_OK;
+    for (uint32_t i = 0; i < n && !s; i++) {
+        int64_t unsent = 0;
+        for (uint32_t k = 1; k <= 2; k++) {
+            int64_t lo, hi;
+            ss_part_range(m->shard->bytes, 1, n, (i + k) % n, &lo, &hi);
+            unsent += hi - lo;
+        }
+        s = charge_message(r, routes, m->member[i], m->member[(i + 1) % n],
+                           2 * m->shard->bytes - unsent, 2 * (n - 1), err);
+    }
+    return s;
+}
+
+static ss_status messages_of(const ss_result *r, const ss_topology *t, const meeting *m,
+                             ss_messages *out, ss_error *err)
+{
+    uint32_t n = m->shard->devices;
+    if (r->lowered->options.sync == SS_SYNC_TREE)
+        return ss_collective_tree(n, m->shard->bytes, out, err);
+    uint32_t *machine = ss_alloc(n * sizeof *machine);
+    if (!machine)
+        return ss_fail_memory(err, "machines of a meeting", n * sizeof *machine);
+    for (uint32_t i = 0; i < n; i++)
+        machine[i] = t->device[m->member[i].i].def.machine;
+    ss_status s = ss_collective_two_level(n, machine, m->shard->bytes, out, err);
+    ss_free(machine);
+    return s;
+}
+
+static ss_status charge_collective(ss_result *r, const ss_topology *t, ss_routes *routes,
+                                   const ss_task_label *label, ss_error *err)
+{
+    meeting m = meeting_of(r, label);
+    ss_sync sync = r->lowered->options.sync;
+    if (!m.shard || !routes || m.shard->devices < 2 || sync < SS_SYNC_RING)
+        return SS_OK; /* a closed form crosses no link */
+    if (sync == SS_SYNC_RING)
+        return charge_ring(r, routes, &m, err);
+    ss_messages list = {0};
+    ss_status s = messages_of(r, t, &m, &list, err);
+    for (uint32_t i = 1; i <= list.n && !s; i++)
+        s = charge_message(r, routes, m.member[list.row[i].from], m.member[list.row[i].to],
+                           list.row[i].bytes, 1, err);
+    ss_messages_free(&list);
+    return s;
+}
+
+/* ---------------------------------------------------------------------- devices, links, messages
+ */
+
+static bool is_message(const ss_task_label *label)
+{
+    return label->kind == SS_TASK_TRANSFER || label->kind == SS_TASK_COLLECTIVE;
+}
+
+static ss_status use_resource(ss_result *r, uint32_t resource, ss_task task, ss_error *err)
+{
+    const ss_tasks *t = &r->lowered->tasks;
+    if (resource <= r->devices)
+        return ss_time_add(r->device[resource].busy, t->hold[task.i], &r->device[resource].busy,
+                           err);
+    ss_link_use *link = &r->link[resource - r->devices];
+    ss_time wait = r->timeline.start[task.i] - r->timeline.ready[task.i];
+    link->busy += t->hold[task.i]; /* exclusive: no more than the makespan */
+    if (wait > link->longest_wait)
+        link->longest_wait = wait;
+    if (t->label[task.i].kind != SS_TASK_TRANSFER)
+        return SS_OK; /* charge_collective knows its messages */
+    link->messages++;
+    return add_bytes(&link->bytes, t->bytes[task.i], err);
+}
+
+static ss_status use_task(ss_result *r, const ss_topology *topology, ss_routes *routes,
+                          ss_task task, ss_error *err)
+{
+    const ss_tasks *t = &r->lowered->tasks;
+    const ss_task_label *label = &t->label[task.i];
+    uint32_t n = 0;
+    const uint32_t *resource = ss_tasks_resources(t, task, &n);
+    ss_status s = SS_OK;
+    for (uint32_t k = 0; k < n && !s; k++)
+        s = use_resource(r, resource[k], task, err);
+    if (!s && label->kind == SS_TASK_COLLECTIVE)
+        s = charge_collective(r, topology, routes, label, err);
+    else if (!s && label->kind == SS_TASK_TRANSFER && label->hop == 0)
+        s = charge_ends(r, label->from, label->to, t->bytes[task.i], err);
+    return s;
+}
+
+/* ------------------------------------------------------------------------------- communication */
+
+typedef struct crossing {
+    ss_time at;
+    uint32_t task;
+} crossing;
+
+static int by_time_then_task(const void *a, const void *b)
+{
+    const crossing *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->task < y->task ? -1 : x->task > y->task;
+}
+
+/* The union of intervals that come in order of their beginning needs only where it ends so far. */
+static void extend_union(ss_result *r, ss_time *covered, ss_device d, ss_time start, ss_time finish)
+{
+    if (!d.i || d.i > r->devices)
+        return;
+    if (start < covered[d.i])
+        start = covered[d.i];
+    if (finish <= start)
+        return;
+    r->device[d.i].communicating += finish - start;
+    covered[d.i] = finish;
+}
+
+static void cover(ss_result *r, ss_time *covered, const crossing *c)
+{
+    const ss_task_label *label = &r->lowered->tasks.label[c->task];
+    ss_time finish = ss_timeline_finish(&r->lowered->tasks, &r->timeline, (ss_task){c->task});
+    if (label->kind == SS_TASK_COLLECTIVE) {
+        meeting m = meeting_of(r, label);
+        for (uint32_t i = 0; m.shard && i < m.shard->devices; i++)
+            extend_union(r, covered, m.member[i], c->at, finish);
+        return;
+    }
+    extend_union(r, covered, label->from, c->at, finish);
+    if (label->to.i != label->from.i)
+        extend_union(r, covered, label->to, c->at, finish);
+}
+
+static ss_status account_communication(ss_result *r, ss_error *err)
+{
+    const ss_tasks *t = &r->lowered->tasks;
+    uint32_t n = 0;
+    for (uint32_t i = 1; i <= t->n; i++)
+        n += is_message(&t->label[i]);
+    crossing *list = ss_alloc(n * sizeof *list);
+    ss_time *covered = ss_alloc_zeroed(r->devices + 1, sizeof *covered);
+    ss_status s = SS_OK;
+    if (!list || !covered) {
+        s = ss_fail_memory(err, "the account of communication", n * sizeof *list);
+        goto done;
+    }
+    n = 0;
+    for (uint32_t i = 1; i <= t->n; i++)
+        if (is_message(&t->label[i]))
+            list[n++] = (crossing){r->timeline.start[i], i};
+    qsort(list, n, sizeof *list, by_time_then_task);
+    for (uint32_t i = 0; i < n; i++)
+        cover(r, covered, &list[i]);
+done:
+    ss_free(list);
+    ss_free(covered);
+    return s;
+}
+
+/* --------------------------------------------------------------------------------------- memory */
+
+/* A hold begins or ends.  It is there from its first instant until, not including, its last: what
+ * ends when something else begins does not add to it. */
+typedef struct change {
+    ss_time at;
+    int64_t bytes; /* negative: given back */
+    uint32_t device;
+    uint32_t what; /* ss_held */
+} change;
+
+static int by_device_then_time(const void *a, const void *b)
+{
+    const change *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static uint32_t list_changes(const ss_result *r, const ss_holds *holds, change *list)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < holds->n; i++) {
+        const ss_hold *h = &holds->hold[i];
+        ss_time from = h->from.i ? r->timeline.start[h->from.i] : 0, until = -1;
+        for (uint32_t k = 0; k < h->untils; k++) {
+            ss_time end = r->timeline.end[holds->until[h->first_until + k].i];
+            if (end > until)
+                until = end;
+        }
+        if (h->untils && until <= from)
+            continue;
+        list[n++] = (change){from, h->bytes, h->device.i, h->what};
+        if (h->untils)
+            list[n++] = (change){until, -h->bytes, h->device.i, h->what};
+    }
+    qsort(list, n, sizeof *list, by_device_then_time);
+    return n;
+}
+
+static void note_peak(ss_device_use *use, ss_time at, int64_t held, const int64_t *by)
+{
+    if (held <= use->held_peak)
+        return;
+    use->held_peak = held;
+    use->held_peak_at = at;
+    for (uint32_t k = 0; k < SS_HELD_KINDS; k++)
+        use->held_peak_by[k] = by[k];
+}
+
+/* One device's changes, in order of time; rows of r->held are appended at *held. */
+static ss_status sweep_device(ss_result *r, uint32_t d, const change *list, uint32_t n,
+                              uint32_t *held, ss_error *err)
+{
+    int64_t by[SS_HELD_KINDS] = {0}, sum = 0;
+    r->held[(*held)++] = (ss_held_change){0, 0};
+    for (uint32_t i = 0; i < n;) {
+        ss_time at = list[i].at;
+        int64_t up = 0, down = 0;
+        for (; i < n && list[i].at == at; i++) {
+            ss_status s = add_bytes(list[i].bytes > 0 ? &up : &down, list[i].bytes, err);
+            if (!s)
+                s = add_bytes(&by[list[i].what], list[i].bytes, err);
+            if (s)
+                return ss_fail_in(err, "memory held on device %u", d);
+        }
+        ss_status s = add_bytes(&sum, down, err);
+        if (!s)
+            s = add_bytes(&sum, up, err);
+        if (s)
+            return ss_fail_in(err, "memory held on device %u", d);
+        ss_held_change *last = &r->held[*held - 1];
+        if (at == last->at)
+            last->bytes = sum;
+        else if (sum != last->bytes)
+            r->held[(*held)++] = (ss_held_change){at, sum};
+        note_peak(&r->device[d], at, sum, by);
+    }
+    return SS_OK;
+}
+
+static ss_status sweep_devices(ss_result *r, const change *list, uint32_t n, ss_error *err)
+{
+    uint32_t held = 0, i = 0;
+    for (uint32_t d = 1; d <= r->devices; d++) {
+        uint32_t first = i;
+        while (i < n && list[i].device == d)
+            i++;
+        r->held_first[d] = held;
+        ss_status s = sweep_device(r, d, list + first, i - first, &held, err);
+        if (s)
+            return s;
+    }
+    r->held_first[r->devices + 1] = held;
+    return SS_OK;
+}
+
+static ss_status account_memory(ss_result *r, const ss_holds *holds, const ss_topology *t,
+                                ss_error *err)
+{
+    size_t most = (size_t)holds->n * 2;
+    if (most + r->devices > UINT32_MAX)
+        return ss_fail(err, SS_ERANGE, "too many tensors held: %u", holds->n);
+    change *list = ss_alloc(most * sizeof *list);
+    r->held = ss_alloc((most + r->devices) * sizeof *r->held);
+    ss_status s = SS_OK;
+    if (!list || !r->held)
+        s = ss_fail_memory(err, "the account of memory", most * sizeof *list);
+    if (!s)
+        s = sweep_devices(r, list, list_changes(r, holds, list), err);
+    ss_free(list);
+    for (uint32_t d = 1; d <= r->devices && !s; d++) {
+        double capacity = t->device[d].def.memory_bytes;
+        if (capacity > 0 && (double)r->device[d].held_peak > capacity)
+            r->over_capacity = true;
+    }
+    return s;
+}
+
+/* --------------------------------------------------------------------------------------- result */
+
+static ss_status start_account(ss_result *r, ss_error *err)
+{
+    const ss_tasks *t = &r->lowered->tasks;
+    r->devices = t->devices;
+    r->links = t->links;
+    r->device = ss_alloc_zeroed(r->devices + (size_t)1, sizeof *r->device);
+    r->link = ss_alloc_zeroed(r->links + (size_t)1, sizeof *r->link);
+    r->held_first = ss_alloc_zeroed(r->devices + (size_t)2, sizeof *r->held_first);
+    if (!r->device || !r->link || !r->held_first)
+        return ss_fail_memory(err, "a result", (r->devices + (size_t)1) * sizeof *r->device);
+    return SS_OK;
+}
+
+/* Everything but memory held. */
+static ss_status account(ss_result *r, const ss_topology *topology, ss_routes *routes,
+                         ss_error *err)
+{
+    const ss_tasks *t = &r->lowered->tasks;
+    ss_status s = start_account(r, err);
+    for (uint32_t i = 1; i <= t->n && !s; i++)
+        s = use_task(r, topology, routes, (ss_task){i}, err);
+    if (!s)
+        s = account_communication(r, err);
+    if (!s)
+        s = ss_critical_find(t, &r->timeline, &r->critical, err);
+    r->step_time = r->timeline.makespan;
+    for (uint32_t d = 1; d <= r->devices && !s; d++) {
+        r->device[d].idle = r->step_time - r->device[d].busy;
+        s = ss_time_add(r->compute, r->device[d].busy, &r->compute, err);
+    }
+    return s;
+}
+
+static ss_status new_result(ss_result **out, ss_error *err)
+{
+    ss_result *r = ss_alloc_zeroed(1, sizeof *r);
+    ss_lowered *l = ss_alloc_zeroed(1, sizeof *l);
+    if (!r || !l) {
+        ss_free(r);
+        ss_free(l);
+        return ss_fail_memory(err, "a result", sizeof *r + sizeof *l);
+    }
+    r->lowered = l;
+    *out = r;
+    return SS_OK;
+}
+
+static ss_status run(ss_result *r, ss_engine *e, ss_error *err)
+{
+    double began = seconds_now();
+    ss_status s = ss_engine_run(e, &r->lowered->tasks, &r->timeline, err);
+    r->simulate_s = seconds_now() - began;
+    return s;
+}
+
+static ss_status hold_memory(ss_result *r, const ss_model *m, const ss_topology *t,
+                             const ss_strategy *s, ss_error *err)
+{
+    ss_holds holds = {0};
+    ss_status status = ss_lower_holds(m, s, r->lowered, &holds, err);
+    if (!status)
+        status = account_memory(r, &holds, t, err);
+    ss_holds_free(&holds);
+    return status;
+}
+
+ss_status ss_result_new(const ss_model *m, const ss_topology *t, ss_routes *r, const ss_strategy *s,
+                        const ss_timer *timer, const ss_lower_options *options, ss_engine *e,
+                        ss_result **out, ss_error *err)
+{
+    ss_result *made;
+    ss_status status = new_result(&made, err);
+    if (status)
+        return status;
+    double began = seconds_now();
+    status = ss_lower(m, t, r, s, timer, options, made->lowered, err);
+    made->lower_s = seconds_now() - began;
+    if (!status)
+        status = run(made, e, err);
+    if (!status)
+        status = account(made, t, r, err);
+    if (!status)
+        status = hold_memory(made, m, t, s, err);
+    if (status) {
+        ss_result_free(made);
+        return status;
+    }
+    made->samples = (double)ss_model_batch(m);
+    double seconds = ss_time_seconds(made->step_time);
+    made->samples_per_s = seconds > 0 ? made->samples / seconds : 0;
+    made->bytes_moved = ss_lowered_bytes_moved(made->lowered);
+    *out = made;
+    return SS_OK;
+}
+
+ss_status ss_result_of_tasks(ss_tasks *t, ss_engine *e, ss_result **out, ss_error *err)
+{
+    ss_result *made;
+    ss_status status = new_result(&made, err);
+    if (status) {
+        ss_tasks_free(t);
+        return status;
+    }
+    made->lowered->tasks = *t;
+    *t = (ss_tasks){0};
+    status = run(made, e, err);
+    if (!status)
+        status = account(made, NULL, NULL, err);
+    if (status) {
+        ss_result_free(made);
+        return status;
+    }
+    made->bytes_moved = (double)ss_tasks_bytes_moved(&made->lowered->tasks);
+    *out = made;
+    return SS_OK;
+}
+
+void ss_result_free(ss_result *r)
+{
+    if (!r)
+        return;
+    ss_lowered_free(r->lowered);
+    ss_free(r->lowered);
+    ss_timeline_free(&r->timeline);
+    ss_free(r->device);
+    ss_free(r->link);
+    ss_free(r->held);
+    ss_free(r->held_first);
+    ss_critical_free(&r->critical);
+    ss_free(r);
+}
