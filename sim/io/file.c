@@ -224,7 +224,7 @@ static ss_status write_all(ss_file *f, const char *bytes, size_t n, ss_error *er
     return SS_OK;
 }
 
-static ss_status flush(ss_file *f, ss_error *err)
+ss_status ss_file_flush(ss_file *f, ss_error *err)
 {
     size_t n = f->n;
     f->n = 0;
@@ -234,7 +234,7 @@ static ss_status flush(ss_file *f, ss_error *err)
 ss_status ss_file_put(ss_file *f, const char *bytes, size_t n, ss_error *err)
 {
     if (n > CHUNK - f->n) {
-        ss_status s = flush(f, err);
+        ss_status s = ss_file_flush(f, err);
         if (s)
             return s;
         if (n > CHUNK)
@@ -265,7 +265,7 @@ static void sync_folder(const char *target)
 
 ss_status ss_file_commit(ss_file *f, ss_error *err)
 {
-    ss_status s = flush(f, err);
+    ss_status s = ss_file_flush(f, err);
     if (!s && f->temporary && fsync(f->fd))
         s = ss_file_fail(err, errno, "write", f->path);
     int fd = f->fd;

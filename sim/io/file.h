@@ -40,6 +40,8 @@ typedef struct ss_file {
 
 ss_status ss_file_begin(const char *path, ss_file *out, ss_error *err);
 ss_status ss_file_put(ss_file *f, const char *bytes, size_t n, ss_error *err);
+/* What was put so far can be read under the temporary name. */
+ss_status ss_file_flush(ss_file *f, ss_error *err);
 ss_status ss_file_commit(ss_file *f,
                          ss_error *err); /* closes f in any case; on failure nothing is left */
 void ss_file_abandon(ss_file *f);        /* removes the temporary file; {0} is fine */

@@ -1,0 +1,84 @@
+# memory.gp - memory held over the step, and what each device's peak is made of.
+#
+#     gnuplot -c memory.gp DATA OUT [WIDTH [FORMAT]]          (see common.gp)
+#
+# DATA: row label kind at_s from_bytes bytes; rows count devices from the top.  Rows of a kind that
+# begins with "held" are steps of a curve (an empty line ends one); "capacity" is what a device has;
+# the other kinds are parts of its peak, from from_bytes to bytes.
+
+DATA = ARG1; OUT = ARG2; WIDTH = ARG3; FORMAT = ARG4
+HERE = ARG0[1 : strlen(ARG0) - strlen("memory.gp")]
+load HERE."common.gp"
+
+# ------------------------------------------------------------------------------ what is in the table
+END = 0; ROWS = 0; LONGEST = 0; PEAK = 0; CAPACITY = 0
+is_held(kind) = kind[1 : 4] eq "held"
+is_part(kind) = !is_held(kind) && kind ne "title" && kind ne "note" && kind ne "capacity"
+larger(a, b) = a > b ? a : b
+look(row, label, kind, at, bytes) = (read_words(kind, label), \
+    kind eq "title" ? (END = at) : kind eq "capacity" ? (CAPACITY = larger(CAPACITY, bytes)) : \
+    kind eq "note" ? 0 : \
+        (ROWS = larger(ROWS, row + 1), LONGEST = larger(LONGEST, strlen(label)), PEAK = larger(PEAK, bytes)), 1)
+stats DATA using (look($1, strcol(2), strcol(3), $4, $6)) nooutput
+
+UNIT = time_unit(END)
+SCALE = time_scale(END)
+BYTE_UNIT = byte_unit(PEAK)
+BYTES = byte_scale(PEAK)
+# A capacity far above everything held would press the rest into a corner: then it is only written.
+NEAR = CAPACITY > 0 && CAPACITY < 2.5 * PEAK
+if (!NEAR && CAPACITY > 0) {
+    NOTE = NOTE.(NOTE eq "" ? "" : " ").sprintf("Capacity is %.4g %s, beyond the axes.", CAPACITY * BYTES, BYTE_UNIT)
+    KINDS = KINDS[1 : strstrt(KINDS, "|capacity|") - 1].KINDS[strstrt(KINDS, "|capacity|") + strlen("|capacity|") : *]
+}
+MOST = 1.06 * (NEAR ? larger(CAPACITY, PEAK) : PEAK) * BYTES
+
+# -------------------------------------------------------------------------------------------- layout
+ROW = ROWS <= 24 ? 9.0 : ROWS <= 48 ? 7.5 : 5.5                     # points
+NAME = ROW < 7.5 ? ROW - 0.5 : LONGEST > 12 ? 6 : 6.5
+AXIS = 22.0
+CURVES = 80.0                                                       # height of the upper panel
+GAP = 6.0
+HIGH = CURVES + AXIS + GAP + ROWS * ROW + AXIS
+ORDER = "weights weight_gradients optimizer activations gradients capacity 'held by the fullest' 'held by the emptiest' held"
+load HERE."furniture.gp"
+
+LEFT = larger(LONGEST * NAME * 0.62 + 6, 38)
+set lmargin at screen LEFT / W
+set rmargin at screen 1 - 8 / W
+set border 3 lw 0.7
+set grid lc rgb 0xdddddd lt 1 lw 0.5
+set style fill solid 1 noborder
+set multiplot
+
+# ---------------------------------------------------------------------------------- above: over time
+set tmargin at screen 1 - TOP / H
+set bmargin at screen 1 - (TOP + CURVES) / H
+set xrange [0 : END * SCALE]
+set yrange [0 : MOST]
+set label 90 "time (".UNIT.")" at graph 0.5, screen 1 - (TOP + CURVES + AXIS - 6) / H center
+set label 91 "held (".BYTE_UNIT.")" at screen 6 / W, graph 0.5 center rotate by 90
+set xtics nomirror out scale 0.4 offset 0, 0.4
+set ytics nomirror out scale 0.4 offset 0.5, 0
+curve(kind) = sprintf("DATA using ($4 * SCALE):(strcol(3) eq '%s' ? $6 * BYTES : NaN) with steps lc rgb colour('%s')", kind, kind)
+CURVE_LIST = (has("held") ? curve("held")." lw 0.7, " : "").(has("held by the emptiest") ? curve("held by the emptiest")." lw 1.6, " : "").curve("held by the fullest")." lw 1.6"
+if (NEAR) { CURVE_LIST = CURVE_LIST.", CAPACITY * BYTES with lines lc rgb 0x000000 lw 1.5" }
+eval "plot ".CURVE_LIST
+
+# ------------------------------------------------------------------------- below: the peak by device
+unset label
+unset object
+set tmargin at screen 1 - (TOP + CURVES + AXIS + GAP) / H
+set bmargin at screen 1 - (TOP + CURVES + AXIS + GAP + ROWS * ROW) / H
+set xrange [0 : MOST]
+set yrange [ROWS - 0.4 : -0.6]
+unset ytics
+set label 90 "at each device's peak (".BYTE_UNIT.")" at graph 0.5, screen 1 - (TOP + HIGH - 6) / H center
+plot \
+    DATA using (0):(is_part(strcol(3)) && $5 == 0 ? $1 : NaN):2 \
+        with labels right offset -0.4, 0 font "".pt(NAME) noenhanced, \
+    DATA using ($5 * BYTES):(is_part(strcol(3)) ? $1 : NaN):($5 * BYTES):($6 * BYTES):($1 - 0.36):($1 + 0.36): \
+        (colour(strcol(3))) with boxxyerror lc rgb variable, \
+    DATA using ($6 * BYTES):(NEAR && strcol(3) eq "capacity" ? $1 : NaN):($6 * BYTES):($6 * BYTES): \
+        ($1 - 0.45):($1 + 0.45) with boxxyerror fs empty border lc rgb 0x000000 lw 1.5
+unset multiplot
