@@ -237,8 +237,7 @@ static void report_source(const ss_cost_slot *slot, ss_text *out)
         ss_text_add(out, "  roofline");
     ss_text_add(out, ": %llu answered", (unsigned long long)(slot->exact + slot->interpolated));
     if (s->sort == SS_COST_TABLE)
-        ss_text_add(out, ", of them %llu between measured sizes",
-                    (unsigned long long)slot->interpolated);
+        ss_text_add(out, ", of them %llu interpolated", (unsigned long long)slot->interpolated);
     ss_text_add(out, "\n");
 }
 

@@ -20,7 +20,7 @@ static int64_t pieces_of_part(const ss_op_def *op, int64_t pieces, const ss_box 
 {
     for (uint32_t d = 0; d < main->rank; d++) {
         int64_t whole = op->out[0].extent[d], part = main->hi[d] - main->lo[d];
-        if (op->dim[d].cls != SS_DIM_PARAMETER || part == whole || whole % pieces)
+        if (strcmp(op->dim[d].name, "c") != 0 || part == whole || whole % pieces)
             continue;
         int64_t size = whole / pieces;
         return part / size + (part % size != 0);

@@ -406,6 +406,21 @@ static ss_status key_of_part(const ss_cost_part *part, const extents *e, ss_text
     return s;
 }
 
+/* The measured backward pass has both gradients.  Of one that needs no gradient of its input, the
+ * share by FLOP is taken. */
+static void leave_out_input_gradient(const ss_cost_part *part, ss_cost_answer *answer)
+{
+    ss_work both, weights;
+    if (!answer->found || part->phase == SS_FORWARD || part->input_gradient)
+        return;
+    ss_op_work(part->op, SS_BACKWARD, true, part->main, &both);
+    ss_op_work(part->op, SS_BACKWARD, false, part->main, &weights);
+    if (!(weights.flops < both.flops))
+        return;
+    answer->found = SS_COST_INTERPOLATED;
+    answer->seconds *= weights.flops / both.flops;
+}
+
 ss_status ss_cost_table_ask(const ss_cost_table *t, const ss_cost_part *part,
                             ss_cost_answer *answer, ss_error *err)
 {
@@ -425,6 +440,7 @@ ss_status ss_cost_table_ask(const ss_cost_table *t, const ss_cost_part *part,
         } else {
             interpolate(&t->group[id], part, &e, answer);
         }
+        leave_out_input_gradient(part, answer);
     }
     ss_text_free(&key);
     return s;

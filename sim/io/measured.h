@@ -1,0 +1,40 @@
+/* measured.h - tables of measured operator times, from files.
+ *
+ * One row is one point: how long one part of an operator took in one phase on one kind of device.  The
+ * columns have the same names in CSV (any order, told by the header line) and in HDF5 (a table
+ * "measured" at the root, one field or data set a column):
+ *
+ *   kind        operator kind: "conv2d"
+ *   attributes  "kernel_h=3 kernel_w=3 padding_h=1 padding_w=1": name=value, in any order; those at
+ *               their preset may be left out, and so may those that the output's shape says (out,
+ *               hidden, size)
+ *   shape       extents of the output, then of each input: "64x64x55x55 < 64x3x224x224"
+ *   dtype       element type of the output: "f32"
+ *   phase       "forward" or "backward" (of all inputs and weights together)
+ *   device      device kind: "p100"
+ *   seconds     seconds; in CSV a unit may follow ("1.25 ms")
+ *   spread_s    optional: standard deviation, likewise
+ *   samples     optional: how many runs the seconds are the middle of
+ *
+ * A device and a size that were not measured are no error here: costs.h says what becomes of them.
+ */
+#ifndef SS_MEASURED_H
+#define SS_MEASURED_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "simulate/cost.h"
+
+enum { SS_MEASURED_REQUIRED = 7 }; /* of the columns, the first so many must be there */
+
+const char *const *ss_measured_columns(uint32_t *n); /* in the order above */
+ss_status ss_measured_phase_parse(const char *text, ss_phase *out, ss_error *err);
+
+/* Begins a table named after the file and adds its rows.  A refusal begins with FILE:LINE:COLUMN (the
+ * column counted in characters, from 1); the costs may then hold a part of the table.
+ * Fields are separated by commas, may be quoted ("..." with "" for a quote) and must be where they hold
+ * a comma; blank lines and lines that begin with # are skipped. */
+ss_status ss_measured_read_csv(const char *path, ss_costs *c, ss_error *err);
+
+#endif
