@@ -1,0 +1,78 @@
+/* tell.c - writes what soapstone tells of two small steps into a folder: the golden files.
+ *
+ *     tell FOLDER
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "io/dot.h"
+#include "io/file.h"
+#include "io/plot.h"
+#include "io/report.h"
+#include "io/trace.h"
+#include "steps.h"
+
+static ss_error err;
+static const char *folder;
+
+static const char *in_folder(const char *name)
+{
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void put(const char *name, ss_text *text)
+{
+    net_must(ss_file_write(in_folder(name), ss_text_get(text), text->n, &err), &err);
+    ss_text_free(text);
+}
+
+static void tell_bare(void)
+{
+    step s;
+    ss_text t = {0};
+    ss_plot_options o = {0};
+    step_bare(&s, SS_LINKS_FIFO_PIPE);
+    net_must(ss_report_text(&s.view, &t, &err), &err);
+    put("bare.report.txt", &t);
+    net_must(ss_dot_text(&s.view, &(ss_dot_options){.device_order = true}, &t, NULL, &err), &err);
+    put("bare.dot", &t);
+    net_must(ss_plot_data(&s.view, SS_PLOT_GANTT, &o, &t, &err), &err);
+    put("bare.gantt.tsv", &t);
+    net_must(ss_trace_write(&s.view, in_folder("bare.trace.json"), NULL, NULL, &err), &err);
+    step_free(&s);
+}
+
+static void tell_small(void)
+{
+    step s;
+    ss_text t = {0};
+    ss_plot_options o = {0};
+    ss_lower_options lower = ss_lower_options_start();
+    lower.update_passes = 3;
+    step_small(&s, &lower);
+    net_must(ss_report_text(&s.view, &t, &err), &err);
+    put("small.report.txt", &t);
+    net_must(ss_report_json(&s.view, &t, &err), &err);
+    put("small.report.json", &t);
+    net_must(ss_plot_data(&s.view, SS_PLOT_LINKS, &o, &t, &err), &err);
+    put("small.links.tsv", &t);
+    net_must(ss_plot_data(&s.view, SS_PLOT_MEMORY, &o, &t, &err), &err);
+    put("small.memory.tsv", &t);
+    net_must(ss_dot_text(&s.view, &(ss_dot_options){.max_nodes = 30}, &t, NULL, &err), &err);
+    put("small.dot", &t);
+    step_free(&s);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: tell FOLDER\n");
+        return 2;
+    }
+    folder = argv[1];
+    tell_bare();
+    tell_small();
+    return 0;
+}

@@ -1,0 +1,337 @@
+#include "config.h"
+
+#include "io/plot.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "check.h"
+#include "graph/tasks.h"
+#include "io/file.h"
+#include "steps.h"
+
+static ss_error err;
+static char scripts[4096];
+
+static bool there(const char *path)
+{
+    struct stat is;
+    return !stat(path, &is);
+}
+
+static bool have_gnuplot(void)
+{
+    static int status = -1;
+    if (status < 0)
+        status = system("gnuplot --version >/dev/null 2>&1");
+    return status == 0;
+}
+
+/* The next line of a table, cut at its tabs; false at the end.  The text is written to. */
+static bool next_row(char **at, char **field, uint32_t *fields)
+{
+    char *line = *at, *end = strchr(line, '\n');
+    if (!end)
+        return false;
+    *end = 0;
+    *at = end + 1;
+    *fields = 0;
+    for (;;) {
+        field[(*fields)++] = line;
+        if (!(line = strchr(line, '\t')) || *fields == 8)
+            return true;
+        *line++ = 0;
+    }
+}
+
+static bool is_bar(const char *kind)
+{
+    const char *const others[] = {"kind", "title", "note", "device", "link", "critical"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (!strcmp(kind, others[i]))
+            return false;
+    return true;
+}
+
+/* However bars are merged: the time that a lane is drawn busy is the time that it was. */
+static void merged_bars_keep_the_busy_time(void)
+{
+    step s;
+    ss_lower_options o = ss_lower_options_start();
+    o.update_passes = 1;
+    step_nmt(&s, 4, 4, false, &o);
+    ss_text t = {0};
+    CHECK_OK(ss_plot_data(&s.view, SS_PLOT_GANTT, &(ss_plot_options){.max_links = 99}, &t, &err));
+    char *at = t.at, *field[8];
+    uint32_t fields, tasks = 0, bars = 0;
+    double drawn = 0, busy = 0;
+    while (next_row(&at, field, &fields)) {
+        CHECK(fields == 7, "%u fields", fields);
+        double begin = atof(field[3]), end = atof(field[4]), filled = atof(field[5]);
+        CHECK(filled >= 0 && filled <= 1 && begin <= end, "%s", field[1]);
+        if (!is_bar(field[2]))
+            continue;
+        drawn += (end - begin) * filled;
+        tasks += (uint32_t)atoi(field[6]);
+        bars++;
+    }
+    for (uint32_t l = 1; l <= s.view.lanes; l++)
+        busy += ss_time_seconds(s.view.lane[l].busy);
+    uint32_t wanted = 0;
+    for (uint32_t i = 1; i <= s.view.tasks; i++)
+        wanted += s.view.task[i].end > s.view.task[i].start;
+    CHECK(tasks == wanted && bars < tasks, "%u tasks in %u bars, of %u", tasks, bars, wanted);
+    CHECK(drawn > 0.9999 * busy && drawn < 1.0001 * busy, "%g s drawn of %g", drawn, busy);
+    ss_text_free(&t);
+    step_free(&s);
+}
+
+static void a_window_cuts_bars(void)
+{
+    step s;
+    ss_text t = {0};
+    step_bare(&s, SS_LINKS_FIFO_HOP);
+    ss_plot_options o = {.since = 6000000, .until = 12000000};
+    CHECK_OK(ss_plot_data(&s.view, SS_PLOT_GANTT, &o, &t, &err));
+    CHECK_TEXT(t.at, "0\tdevice1\tcompute\t0.000006000000\t0.000007000000\t1\t1\n");
+    CHECK_TEXT(t.at, "1\tdevice2\tcompute\t0.000011000000\t0.000012000000\t1\t1\n");
+    CHECK_TEXT(t.at, "3\tlink1\ttransfer\t0.000007000000\t0.000011000000\t1\t1\n");
+    o.until = o.since;
+    CHECK(ss_plot_data(&s.view, SS_PLOT_GANTT, &o, &t, &err) == SS_EINVAL);
+    CHECK_TEXT(err.text, "the window is empty");
+    ss_text_free(&t);
+    step_free(&s);
+}
+
+static void what_is_left_out_is_told(void)
+{
+    step s;
+    ss_text t = {0};
+    ss_lower_options o = ss_lower_options_start();
+    step_nmt(&s, 4, 4, false, &o);
+    ss_plot_options p = {.max_devices = 6, .max_links = 5};
+    CHECK_OK(ss_plot_data(&s.view, SS_PLOT_GANTT, &p, &t, &err));
+    CHECK_TEXT(t.at, "Not shown: 10 devices between the busiest and the idlest.\tnote");
+    CHECK_TEXT(t.at, "Not shown: 35 less busy links.\tnote");
+    CHECK_TEXT(t.at, " are drawn merged into ");
+    ss_text_clear(&t);
+    CHECK_OK(ss_plot_data(&s.view, SS_PLOT_LINKS, &p, &t, &err));
+    CHECK_TEXT(t.at, "Not shown: 35 less busy links. \tnote");
+    ss_text_clear(&t);
+    CHECK_OK(ss_plot_data(&s.view, SS_PLOT_MEMORY, &p, &t, &err));
+    CHECK_TEXT(t.at, "Not shown: 10 devices that hold less.\tnote");
+    ss_text_free(&t);
+    step_free(&s);
+}
+
+static void thinned_memory_keeps_its_extremes(void)
+{
+    enum { CHANGES = 5000 };
+    static ss_view_held held[CHANGES];
+    ss_view_lane lane[2] = {{.name = ""}, {.name = "d", .kind = ""}};
+    ss_view v = {.model = "",
+                 .topology = "",
+                 .strategy = "",
+                 .step_time = 1000000,
+                 .devices = 1,
+                 .lanes = 1,
+                 .helds = CHANGES,
+                 .lane = lane,
+                 .held = held};
+    for (int i = 0; i < CHANGES; i++)
+        held[i] = (ss_view_held){1, 200 * i, 1000 + (i * 7919) % 4999};
+    held[3777].bytes = 1000000;
+    held[1234].bytes = 1;
+    ss_text t = {0};
+    CHECK_OK(ss_plot_data(&v, SS_PLOT_MEMORY, &(ss_plot_options){.scripts = NULL}, &t, &err));
+    CHECK_TEXT(t.at, "\t0\t1000000\n");
+    CHECK_TEXT(t.at, "\t0\t1\n");
+    CHECK_TEXT(t.at, " changes within 1/1000 of the step are drawn by their extremes.");
+    CHECK(t.n < 300000, "%u bytes", t.n);
+    ss_text_free(&t);
+}
+
+static void there_must_be_something_to_draw(void)
+{
+    step s;
+    ss_text t = {0};
+    ss_view empty = {.model = "", .topology = "", .strategy = ""};
+    ss_plot_options o = {0};
+    step_bare(&s, SS_LINKS_FIFO_HOP);
+    CHECK(ss_plot_data(&s.view, SS_PLOT_MEMORY, &o, &t, &err) == SS_EINVAL);
+    CHECK_TEXT(err.text, "holds no memory");
+    CHECK(ss_plot_data(&empty, SS_PLOT_GANTT, &o, &t, &err) == SS_EINVAL);
+    CHECK(ss_plot_data(&empty, SS_PLOT_LINKS, &o, &t, &err) == SS_EINVAL);
+    CHECK_TEXT(err.text, "no link is busy");
+    ss_plot_kind kind;
+    CHECK(ss_plot_kind_parse("memroy", &kind, &err) == SS_EINVAL);
+    CHECK_TEXT(err.text, "did you mean \"memory\"?");
+    CHECK_OK(ss_plot_kind_parse("links", &kind, &err));
+    CHECK(kind == SS_PLOT_LINKS && t.n == 0);
+    ss_text_free(&t);
+    step_free(&s);
+}
+
+static void wrong_names_are_refused_before_anything_is_written(void)
+{
+    step s;
+    step_bare(&s, SS_LINKS_FIFO_HOP);
+    ss_plot_options o = {.scripts = scripts};
+    CHECK(ss_plot(&s.view, SS_PLOT_GANTT, "figure.gif", &o, &err) == SS_EINVAL);
+    CHECK_TEXT(err.text, ".svg, .png or .pdf");
+    CHECK(ss_plot(&s.view, SS_PLOT_GANTT, "folder.svg/figure", &o, &err) == SS_EINVAL);
+    CHECK(ss_plot(&s.view, SS_PLOT_GANTT, "no/folder/figure.svg", &o, &err) == SS_ENOTFOUND);
+    o.scripts = "/no/such/scripts";
+    CHECK(ss_plot(&s.view, SS_PLOT_GANTT, "figure.svg", &o, &err) == SS_ENOTFOUND);
+    CHECK_TEXT(err.text, "/no/such/scripts/gantt.gp");
+    o = (ss_plot_options){.scripts = scripts, .width_in = 1e9};
+    CHECK(ss_plot(&s.view, SS_PLOT_GANTT, "figure.svg", &o, &err) == SS_EINVAL);
+    CHECK(!there("figure.svg") && !there("figure.svg.tsv") && !there("figure.gif"));
+    step_free(&s);
+}
+
+static void without_gnuplot_one_is_told_how_to_get_it(void)
+{
+    step s;
+    step_bare(&s, SS_LINKS_FIFO_HOP);
+    ss_plot_options o = {.scripts = scripts, .gnuplot = "no-such-gnuplot"};
+    CHECK(ss_plot(&s.view, SS_PLOT_GANTT, "figure.svg", &o, &err) == SS_EUNSUPPORTED, "%s",
+          err.text);
+    CHECK_TEXT(err.text, "apt install gnuplot-nox");
+    CHECK(!there("figure.svg") && !there("figure.svg.tsv"));
+    step_free(&s);
+}
+
+/* Programs that stand for gnuplot: one fails, one draws nothing, one warns of a missing file. */
+static void what_gnuplot_says_is_passed_on(void)
+{
+    static const struct {
+        const char *script, *said;
+    } fake[] = {{"echo '  line 3: nonsense' >&2; exit 1", "exit status 1): line 3: nonsense"},
+                {"exit 0", "gnuplot drew nothing"},
+                {"echo drawn >\"$5\"; echo 'warning: Skipping data file with no valid points' >&2",
+                 "Skipping data file"},
+                {"kill -9 $$", "ended by signal 9"},
+                {"i=0; while [ $i -lt 3000 ]; do echo 'much to be said about this' >&2; "
+                 "i=$((i+1)); done; exit 7",
+                 "exit status 7"}};
+    step s;
+    step_bare(&s, SS_LINKS_FIFO_HOP);
+    for (size_t i = 0; i < sizeof fake / sizeof fake[0]; i++) {
+        char text[400];
+        snprintf(text, sizeof text, "#!/bin/sh\n%s\n", fake[i].script);
+        CHECK_OK(ss_file_write("./fake-gnuplot", text, strlen(text), &err));
+        CHECK(!chmod("./fake-gnuplot", 0755));
+        ss_plot_options o = {.scripts = scripts, .gnuplot = "./fake-gnuplot"};
+        CHECK(ss_plot(&s.view, SS_PLOT_GANTT, "figure.svg", &o, &err) == SS_EIO, "%s", err.text);
+        CHECK_TEXT(err.text, fake[i].said);
+        CHECK(!there("figure.svg") && !there("figure.svg.tsv"));
+    }
+    remove("./fake-gnuplot");
+    step_free(&s);
+}
+
+/* A name that a shell or gnuplot would take apart, under a locale with commas if there is one. */
+static void figures_appear_whatever_their_name(void)
+{
+    if (!have_gnuplot()) {
+        printf("  skipped: no gnuplot\n");
+        return;
+    }
+    static const char *const name[] = {"a figure's \"best\" $HOME `ls`.svg", "-.png", "|cat.pdf",
+                                       "< ls.svg"};
+    static const char *const begins[] = {"<?xml", "\x89PNG", "%PDF", "<?xml"};
+    step s;
+    ss_lower_options lower = ss_lower_options_start();
+    step_small(&s, &lower);
+    setenv("LC_ALL", "de_DE.UTF-8", 1);
+    for (int kind = 0; kind < SS_PLOT_KINDS; kind++) {
+        for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
+            char table[80];
+            ss_plot_options o = {.scripts = scripts, .width_in = i == 1 ? 7 : 0};
+            snprintf(table, sizeof table, "%s.tsv", name[i]);
+            CHECK_OK(ss_plot(&s.view, (ss_plot_kind)kind, name[i], &o, &err));
+            ss_text figure = {0};
+            CHECK_OK(ss_file_read(name[i], 10000000, &figure, &err));
+            CHECK(figure.n > 5000 && !strncmp(figure.at, begins[i], strlen(begins[i])), "%s",
+                  name[i]);
+            CHECK(i || strstr(figure.at, "mlp on cluster, mixed"), "the title is there");
+            CHECK(there(table));
+            ss_text_free(&figure);
+            remove(name[i]);
+            remove(table);
+        }
+    }
+    unsetenv("LC_ALL");
+    step_free(&s);
+}
+
+static void a_figure_is_the_same_each_time(void)
+{
+    if (!have_gnuplot()) {
+        printf("  skipped: no gnuplot\n");
+        return;
+    }
+    step s;
+    step_bare(&s, SS_LINKS_FIFO_PIPE);
+    ss_text once = {0}, twice = {0};
+    ss_plot_options o = {.scripts = scripts};
+    CHECK_OK(ss_plot(&s.view, SS_PLOT_GANTT, "once.svg", &o, &err));
+    CHECK_OK(ss_plot(&s.view, SS_PLOT_GANTT, "twice.svg", &o, &err));
+    CHECK_OK(ss_file_read("once.svg", 1000000, &once, &err));
+    CHECK_OK(ss_file_read("twice.svg", 1000000, &twice, &err));
+    CHECK(once.n == twice.n && !memcmp(once.at, twice.at, once.n));
+    ss_text_free(&once);
+    ss_text_free(&twice);
+    remove("once.svg");
+    remove("once.svg.tsv");
+    remove("twice.svg");
+    remove("twice.svg.tsv");
+    step_free(&s);
+}
+
+static void no_memory_is_said_and_nothing_is_left(void)
+{
+    step s;
+    ss_lower_options lower = ss_lower_options_start();
+    step_small(&s, &lower);
+    size_t blocks = ss_mem_blocks();
+    for (int kind = 0; kind < SS_PLOT_KINDS; kind++) {
+        ss_status status = SS_ENOMEM;
+        for (int64_t n = 0; status == SS_ENOMEM; n++) {
+            ss_plot_options o = {.scripts = scripts, .gnuplot = "no-such-gnuplot"};
+            ss_mem_fail_after(n);
+            status = ss_plot(&s.view, (ss_plot_kind)kind, "figure.svg", &o, &err);
+            ss_mem_fail_never();
+            CHECK(ss_mem_blocks() == blocks && n < 1000, "request %d", (int)n);
+        }
+        CHECK(status == SS_EUNSUPPORTED && !there("figure.svg"), "%s", err.text);
+    }
+    step_free(&s);
+}
+
+int main(void)
+{
+    const char *top = getenv("SS_SRCDIR");
+    snprintf(scripts, sizeof scripts, "%s/analysis", top ? top : ".");
+    if (mkdir("test_plot.dir", 0755) && errno != EEXIST)
+        return 99;
+    if (chdir("test_plot.dir"))
+        return 99;
+    RUN(merged_bars_keep_the_busy_time);
+    RUN(a_window_cuts_bars);
+    RUN(what_is_left_out_is_told);
+    RUN(thinned_memory_keeps_its_extremes);
+    RUN(there_must_be_something_to_draw);
+    RUN(wrong_names_are_refused_before_anything_is_written);
+    RUN(without_gnuplot_one_is_told_how_to_get_it);
+    RUN(what_gnuplot_says_is_passed_on);
+    RUN(figures_appear_whatever_their_name);
+    RUN(a_figure_is_the_same_each_time);
+    RUN(no_memory_is_said_and_nothing_is_left);
+    if (chdir("..") || rmdir("test_plot.dir"))
+        printf("test_plot.dir is not empty\n"), check_failed++;
+    return DONE();
+}
