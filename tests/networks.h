@@ -201,4 +201,133 @@ static inline ss_model *net_nmt(int64_t batch, int state_steps)
     return m;
 }
 
+/* ---- networks of images -------------------------------------------------------------------------
+ */
+
+static inline ss_tensor net_conv(ss_model *m, const char *name, ss_tensor x, int out, int kh,
+                                 int kw, int stride, int ph, int pw)
+{
+    return net_out(m, net_op(m, (net_place){0}, "conv2d", name, &x, 1, "out", out, "kernel_h", kh,
+                             "kernel_w", kw, "stride_h", stride, "stride_w", stride, "padding_h",
+                             ph, "padding_w", pw, "activation", 1, NULL));
+}
+
+static inline ss_tensor net_pool(ss_model *m, const char *name, ss_tensor x, int k, int stride,
+                                 int padding)
+{
+    return net_out(m, net_op(m, (net_place){0}, "pool2d", name, &x, 1, "kernel_h", k, "kernel_w", k,
+                             "stride_h", stride, "stride_w", stride, "padding_h", padding,
+                             "padding_w", padding, NULL));
+}
+
+/* Krizhevsky's network in one tower, as FlexFlow's evaluation has it: 12 operators. */
+static inline ss_model *net_alexnet(int64_t batch)
+{
+    ss_model *m = net_new("alexnet");
+    ss_tensor x = net_input(m, "image", SS_F32, 4, (int64_t[]){batch, 3, 224, 224});
+    x = net_pool(m, "pool1", net_conv(m, "conv1", x, 64, 11, 11, 4, 2, 2), 3, 2, 0);
+    x = net_pool(m, "pool2", net_conv(m, "conv2", x, 192, 5, 5, 1, 2, 2), 3, 2, 0);
+    x = net_conv(m, "conv3", x, 384, 3, 3, 1, 1, 1);
+    x = net_conv(m, "conv4", x, 256, 3, 3, 1, 1, 1);
+    x = net_pool(m, "pool5", net_conv(m, "conv5", x, 256, 3, 3, 1, 1, 1), 3, 2, 0);
+    x = net_out(m, net_op(m, (net_place){0}, "flatten", "flat", &x, 1, NULL));
+    x = net_then(m, "linear", "fc6", x, "out", 4096);
+    x = net_then(m, "linear", "fc7", x, "out", 4096);
+    net_then(m, "linear_softmax", "fc8", x, "out", 1000);
+    return m;
+}
+
+/* One branch of an inception module: convolutions "out,kernel height,kernel width,stride" in a row,
+ * each padded to keep its size unless its stride is 2. */
+static inline ss_tensor net_branch(ss_model *m, const char *module, const char *branch, ss_tensor x,
+                                   const char *convolutions)
+{
+    char name[80];
+    int out, kh, kw, stride, used, n = 0;
+    for (; sscanf(convolutions, " %d,%d,%d,%d%n", &out, &kh, &kw, &stride, &used) == 4;
+         convolutions += used) {
+        snprintf(name, sizeof name, "%s.%s.%d", module, branch, ++n);
+        bool same = stride == 1;
+        x = net_conv(m, name, x, out, kh, kw, stride, same ? kh / 2 : 0, same ? kw / 2 : 0);
+    }
+    return x;
+}
+
+static inline ss_tensor net_pooled(ss_model *m, const char *module, ss_tensor x, int stride)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%s.pool", module);
+    return net_pool(m, name, x, 3, stride, stride == 1);
+}
+
+static inline ss_tensor net_joined(ss_model *m, const char *module, const ss_tensor *branch,
+                                   uint32_t n)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%s.join", module);
+    return net_out(m, net_op(m, (net_place){0}, "concat", name, branch, n, NULL));
+}
+
+/* Szegedy and others, "Rethinking the Inception Architecture" (CVPR 2016), without the auxiliary
+ * head. */
+static inline ss_model *net_inception(int64_t batch)
+{
+    ss_model *m = net_new("inception");
+    ss_tensor x = net_input(m, "image", SS_F32, 4, (int64_t[]){batch, 3, 299, 299}), b[6];
+    char name[40];
+    x = net_conv(m, "stem1", x, 32, 3, 3, 2, 0, 0);
+    x = net_conv(m, "stem2", x, 32, 3, 3, 1, 0, 0);
+    x = net_pool(m, "stem_pool1", net_conv(m, "stem3", x, 64, 3, 3, 1, 1, 1), 3, 2, 0);
+    x = net_conv(m, "stem4", x, 80, 1, 1, 1, 0, 0);
+    x = net_pool(m, "stem_pool2", net_conv(m, "stem5", x, 192, 3, 3, 1, 0, 0), 3, 2, 0);
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "a%d", i + 1);
+        b[0] = net_branch(m, name, "one", x, "64,1,1,1");
+        b[1] = net_branch(m, name, "five", x, "48,1,1,1 64,5,5,1");
+        b[2] = net_branch(m, name, "three", x, "64,1,1,1 96,3,3,1 96,3,3,1");
+        b[3] =
+            net_branch(m, name, "pooled", net_pooled(m, name, x, 1), i ? "64,1,1,1" : "32,1,1,1");
+        x = net_joined(m, name, b, 4);
+    }
+    b[0] = net_branch(m, "b", "three", x, "384,3,3,2");
+    b[1] = net_branch(m, "b", "double", x, "64,1,1,1 96,3,3,1 96,3,3,2");
+    b[2] = net_pooled(m, "b", x, 2);
+    x = net_joined(m, "b", b, 3);
+    for (int i = 0; i < 4; i++) {
+        static const char *const seven[] = {
+            "128,1,1,1 128,1,7,1 192,7,1,1", "160,1,1,1 160,1,7,1 192,7,1,1",
+            "160,1,1,1 160,1,7,1 192,7,1,1", "192,1,1,1 192,1,7,1 192,7,1,1"};
+        static const char *const twice[] = {"128,1,1,1 128,7,1,1 128,1,7,1 128,7,1,1 192,1,7,1",
+                                            "160,1,1,1 160,7,1,1 160,1,7,1 160,7,1,1 192,1,7,1",
+                                            "160,1,1,1 160,7,1,1 160,1,7,1 160,7,1,1 192,1,7,1",
+                                            "192,1,1,1 192,7,1,1 192,1,7,1 192,7,1,1 192,1,7,1"};
+        snprintf(name, sizeof name, "c%d", i + 1);
+        b[0] = net_branch(m, name, "one", x, "192,1,1,1");
+        b[1] = net_branch(m, name, "seven", x, seven[i]);
+        b[2] = net_branch(m, name, "twice", x, twice[i]);
+        b[3] = net_branch(m, name, "pooled", net_pooled(m, name, x, 1), "192,1,1,1");
+        x = net_joined(m, name, b, 4);
+    }
+    b[0] = net_branch(m, "d", "three", x, "192,1,1,1 320,3,3,2");
+    b[1] = net_branch(m, "d", "seven", x, "192,1,1,1 192,1,7,1 192,7,1,1 192,3,3,2");
+    b[2] = net_pooled(m, "d", x, 2);
+    x = net_joined(m, "d", b, 3);
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "e%d", i + 1);
+        b[0] = net_branch(m, name, "one", x, "320,1,1,1");
+        ss_tensor wide = net_branch(m, name, "split", x, "384,1,1,1");
+        b[1] = net_branch(m, name, "flat", wide, "384,1,3,1");
+        b[2] = net_branch(m, name, "tall", wide, "384,3,1,1");
+        wide = net_branch(m, name, "deep", x, "448,1,1,1 384,3,3,1");
+        b[3] = net_branch(m, name, "deep_flat", wide, "384,1,3,1");
+        b[4] = net_branch(m, name, "deep_tall", wide, "384,3,1,1");
+        b[5] = net_branch(m, name, "pooled", net_pooled(m, name, x, 1), "192,1,1,1");
+        x = net_joined(m, name, b, 6);
+    }
+    x = net_pool(m, "last_pool", x, 8, 1, 0);
+    x = net_out(m, net_op(m, (net_place){0}, "flatten", "flat", &x, 1, NULL));
+    net_then(m, "linear_softmax", "classes", x, "out", 1000);
+    return m;
+}
+
 #endif

@@ -1,0 +1,124 @@
+/* What lowering costs, as a multiple of simulating what it makes: 64 devices, the wanted ratio is
+ * at most 3.  Both are the best of several runs in one process, warm; the first lowering of each
+ * case is given too, since a script that simulates once pays for that one.  Times of operators come
+ * from a roofline, so they are what a user's run would ask.
+ *
+ * bench_lower [RUNS] */
+#include "config.h"
+
+#include <time.h>
+
+#include "base/mem.h"
+#include "graph/lower.h"
+#include "networks.h"
+#include "simulate/cost.h"
+#include "simulate/engine.h"
+
+static ss_error err;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+enum { DATA, EXPERT, RANDOM };
+
+static void place(ss_strategy *s, int how)
+{
+    if (how == DATA) {
+        net_must(ss_strategy_data_parallel(s, &err), &err);
+    } else if (how == RANDOM) {
+        ss_rng rng;
+        net_must(ss_rng_open(&rng, 1, "bench_lower", &err), &err);
+        net_must(ss_strategy_random(s, &rng, 64, &err), &err);
+        ss_rng_close(&rng);
+    } else if (s->model->op[1].layer) {
+        net_must(ss_strategy_expert_rnn(s, false, &err), &err);
+    } else {
+        net_must(ss_strategy_expert_cnn(s, &err), &err);
+    }
+}
+
+typedef struct bench {
+    ss_topology *t;
+    ss_routes *r;
+    ss_timer timer;
+    ss_engine *engine;
+    int runs;
+    double worst;
+} bench;
+
+static void measure(bench *b, const char *name, ss_model *m, int how, ss_sync sync)
+{
+    static const char *const names[] = {"data", "expert", "random"};
+    ss_strategy *s;
+    ss_lowered l = {0};
+    ss_timeline line = {0};
+    ss_lower_options o = ss_lower_options_start();
+    o.sync = sync;
+    net_must(ss_strategy_new(m, b->t, &s, &err), &err);
+    place(s, how);
+    double first = now(), lower = 1e9, simulate = 1e9;
+    net_must(ss_lower(m, b->t, b->r, s, &b->timer, &o, &l, &err), &err);
+    first = now() - first;
+    uint64_t requests = ss_mem_requests();
+    for (int i = 0; i < b->runs; i++) {
+        double t0 = now();
+        net_must(ss_lower(m, b->t, b->r, s, &b->timer, &o, &l, &err), &err);
+        double t1 = now();
+        lower = t1 - t0 < lower ? t1 - t0 : lower;
+    }
+    requests = ss_mem_requests() - requests;
+    for (int i = 0; i < b->runs; i++) {
+        double t0 = now();
+        net_must(ss_engine_run(b->engine, &l.tasks, &line, &err), &err);
+        double t1 = now();
+        simulate = t1 - t0 < simulate ? t1 - t0 : simulate;
+    }
+    double tasks = l.tasks.n, ratio = lower / simulate;
+    printf("%-10s %-7s %-17s %8.0f %5.2f %8.1f %8.1f %8.1f %7.2f%s\n", name, names[how],
+           ss_sync_name(sync), tasks, l.tasks.edges / tasks, 1e9 * first / tasks,
+           1e9 * lower / tasks, 1e9 * simulate / tasks, ratio,
+           requests ? "  asked for memory again" : "");
+    b->worst = ratio > b->worst ? ratio : b->worst;
+    ss_lowered_free(&l);
+    ss_timeline_free(&line);
+    ss_strategy_free(s);
+}
+
+int main(int argc, char **argv)
+{
+    bench b = {.t = net_cluster(16, 4, 10e9, 7e9, 1e-6), .runs = argc > 1 ? atoi(argv[1]) : 7};
+    ss_costs *costs;
+    net_must(ss_routes_new(b.t, &b.r, &err), &err);
+    net_must(ss_costs_new(&costs, &err), &err);
+    net_must(ss_costs_add_roofline(costs, NULL, &err), &err);
+    net_must(ss_costs_timer(costs, b.t, &b.timer, &err), &err);
+    net_must(ss_engine_new(&b.engine, &err), &err);
+    struct {
+        const char *name;
+        ss_model *m;
+    } net[] = {{"alexnet", net_alexnet(64 * 256)},
+               {"inception", net_inception(64 * 64)},
+               {"nmt", net_nmt(64 * 64, 1)}};
+    printf("%-10s %-7s %-17s %8s %5s %8s %8s %8s %7s\n", "model", "strategy", "sync", "tasks",
+           "edges", "first", "lower", "simulate", "ratio");
+    printf("%-10s %-7s %-17s %8s %5s %8s %8s %8s %7s\n", "", "", "", "", "/task", "ns/task",
+           "ns/task", "ns/task", "");
+    for (int i = 0; i < 3; i++) {
+        for (int how = DATA; how <= RANDOM; how++) {
+            measure(&b, net[i].name, net[i].m, how, SS_SYNC_PARAMETER_SERVER);
+            measure(&b, net[i].name, net[i].m, how, SS_SYNC_NONE);
+        }
+        measure(&b, net[i].name, net[i].m, DATA, SS_SYNC_RING);
+        ss_model_free(net[i].m);
+    }
+    printf("worst ratio %.2f, wanted at most 3\n", b.worst);
+    ss_engine_free(b.engine);
+    ss_costs_free(costs);
+    ss_routes_free(b.r);
+    ss_topology_free(b.t);
+    return 0;
+}
