@@ -188,7 +188,9 @@ static ss_status lower_phases(ss_lowering *w, ss_error *err)
 {
     bool training = w->options.training;
     uint32_t ops = w->model->ops;
-    ss_status e = ss_lower_feeds(w, err);
+    ss_status e = ss_lower_ranges(w, err);
+    if (!e)
+        e = ss_lower_feeds(w, err);
     for (uint32_t i = 1; i <= ops && !e; i++)
         e = lower_forward(w, (ss_op){i}, err);
     for (uint32_t i = ops; i > 0 && training && !w->options.lumped && !e; i--)
@@ -250,7 +252,9 @@ static void free_scratch(struct ss_lower_scratch *s)
     ss_free(s->sent);
     ss_free(s->box);
     ss_free(s->made);
+    ss_free(s->first_range);
     ss_free(s->range);
+    ss_free(s->made_range);
     ss_free(s->count);
     ss_free(s->cursor);
     ss_free(s->before);

@@ -22,8 +22,10 @@ typedef struct axis {
 
 typedef struct grid {
     ss_box first; /* what part 0 makes */
-    uint32_t axes;
+    uint32_t axes,
+        others; /* dimensions that have an axis, and those along which all parts are alike */
     axis axis[SS_MAX_DIMS];
+    uint32_t other[SS_MAX_DIMS];
 } grid;
 
 /* The digits of part numbers, dimension 0 slowest. */
@@ -36,31 +38,70 @@ static void strides_of(const ss_config *c, uint32_t stride[SS_MAX_DIMS])
     }
 }
 
+/* ---- where parts begin and end ----------------------------------------------------------------
+ */
+
+ss_status ss_lower_ranges(ss_lowering *w, ss_error *err)
+{
+    const ss_model *m = w->model;
+    struct ss_lower_scratch *s = w->s;
+    size_t n = 0;
+    ss_status e = SS_RESERVE(s->first_range, s->first_range_cap, (size_t)m->ops + 2, "parts", err);
+    if (e)
+        return e;
+    for (uint32_t i = 1; i <= m->ops; i++) {
+        s->first_range[i] = (uint32_t)n;
+        for (uint32_t d = 0; d < m->op[i].def->out[0].rank; d++)
+            n += 2 * (size_t)w->strategy->config[i].degree[d];
+        if (n > UINT32_MAX)
+            return ss_fail(err, SS_ERANGE, "the strategy has more than 2^31 parts");
+    }
+    if ((e = SS_RESERVE(s->range, s->range_cap, n, "parts", err)))
+        return e;
+    for (uint32_t i = 1; i <= m->ops; i++) {
+        const ss_op_def *def = m->op[i].def;
+        int64_t *range = s->range + s->first_range[i];
+        for (uint32_t d = 0; d < def->out[0].rank; d++) {
+            uint32_t degree = w->strategy->config[i].degree[d];
+            ss_part_ranges(def->out[0].extent[d], def->dim[d].grain, degree, range, range + degree);
+            range += 2 * (size_t)degree;
+        }
+    }
+    return SS_OK;
+}
+
+const int64_t *ss_lower_range(const ss_lowering *w, ss_op op, uint32_t d)
+{
+    const ss_config *c = ss_lowering_config(w, op);
+    const int64_t *range = w->s->range + w->s->first_range[op.i];
+    for (uint32_t k = 0; k < d; k++)
+        range += 2 * (size_t)c->degree[k];
+    return range;
+}
+
 ss_status ss_lower_boxes(ss_lowering *w, ss_op op, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
     if (s->boxes_of == op.i)
         return SS_OK;
     const ss_config *c = ss_lowering_config(w, op);
-    const ss_op_def *def = w->model->op[op.i].def;
-    ss_status status = SS_RESERVE(s->box, s->box_cap, c->parts, "parts of an operator", err);
-    if (status)
-        return status;
+    uint32_t rank = w->model->op[op.i].def->out[0].rank;
+    ss_status e = SS_RESERVE(s->box, s->box_cap, c->parts, "parts of an operator", err);
+    if (e)
+        return e;
     s->boxes_of = op.i;
-    ss_box *box = s->box;
-    ss_strategy_part_box(w->strategy, op, 0, &box[0]);
+    ss_strategy_part_box(w->strategy, op, 0, &s->box[0]);
     /* The last dimension turns fastest: what is filled so far is repeated for each further range.
      */
     uint32_t filled = 1;
-    for (uint32_t d = def->out[0].rank; d-- > 0;) {
+    for (uint32_t d = rank; d-- > 0;) {
+        const int64_t *lo = ss_lower_range(w, op, d), *hi = lo + c->degree[d];
         for (uint32_t k = 1; k < c->degree[d]; k++) {
-            int64_t lo, hi;
-            ss_part_range(def->out[0].extent[d], def->dim[d].grain, c->degree[d], k, &lo, &hi);
-            ss_box *at = box + (size_t)k * filled;
-            memcpy(at, box, filled * sizeof *box);
+            ss_box *at = s->box + (size_t)k * filled;
+            memcpy(at, s->box, filled * sizeof *at);
             for (uint32_t i = 0; i < filled; i++) {
-                at[i].lo[d] = lo;
-                at[i].hi[d] = hi;
+                at[i].lo[d] = lo[k];
+                at[i].hi[d] = hi[k];
             }
         }
         filled *= c->degree[d];
@@ -155,38 +196,37 @@ static void made_by(const ss_lowering *w, const ss_feed *f, uint32_t part, ss_bo
     ss_op_output_box(w->model->op[f->from.i].def, f->slot, &main, out);
 }
 
-/* Fills the ranges of one axis; false: parts do not follow each other along one dimension. */
-static bool measure_axis(const ss_lowering *w, const ss_feed *f, const ss_box *first, axis *a,
-                         int64_t *range)
+/* Another output than the main one: fills the ranges of one axis.  `main` is the box of part 0;
+ * false: parts do not follow each other along one dimension. */
+static bool measure_axis(const ss_lowering *w, const ss_feed *f, ss_box main, uint32_t d,
+                         const ss_box *first, axis *a, int64_t *range)
 {
+    const int64_t *main_lo = ss_lower_range(w, f->from, d), *main_hi = main_lo + a->degree;
     int64_t *lo = range, *hi = range + a->degree;
     a->lo = lo;
     a->hi = hi;
     a->dim = UINT32_MAX;
-    for (uint32_t k = 0; k < a->degree; k++) {
+    for (uint32_t k = 1; k < a->degree; k++) {
         ss_box box;
-        made_by(w, f, k * a->stride, &box);
-        for (uint32_t d = 0; d < box.rank; d++) {
-            if (box.lo[d] == first->lo[d] && box.hi[d] == first->hi[d])
+        main.lo[d] = main_lo[k];
+        main.hi[d] = main_hi[k];
+        ss_op_output_box(w->model->op[f->from.i].def, f->slot, &main, &box);
+        for (uint32_t i = 0; i < box.rank; i++) {
+            if (box.lo[i] == first->lo[i] && box.hi[i] == first->hi[i])
                 continue;
-            if (a->dim != UINT32_MAX && a->dim != d)
+            if (a->dim != UINT32_MAX && a->dim != i)
                 return false;
-            a->dim = d;
+            a->dim = i;
         }
-        if (k && a->dim == UINT32_MAX)
+        if (a->dim == UINT32_MAX)
             return false; /* two parts make the same */
-        if (k == 1) {
-            lo[0] = first->lo[a->dim];
-            hi[0] = first->hi[a->dim];
-        }
-        if (k) {
-            lo[k] = box.lo[a->dim];
-            hi[k] = box.hi[a->dim];
-            if (lo[k] < hi[k - 1] || hi[k] <= lo[k])
-                return false;
-        }
+        lo[0] = first->lo[a->dim];
+        hi[0] = first->hi[a->dim];
+        lo[k] = box.lo[a->dim];
+        hi[k] = box.hi[a->dim];
+        if (lo[k] < hi[k - 1] || hi[k] <= lo[k])
+            return false;
     }
-    a->parts_per_element = (double)a->degree / (double)(hi[a->degree - 1] - lo[0]);
     return true;
 }
 
@@ -203,35 +243,78 @@ static bool last_part_agrees(const ss_lowering *w, const ss_feed *f, const grid 
     return ss_box_same(&expected, &last);
 }
 
-/* *regular: the parts of the feed's tensor form the grid *g. */
-static ss_status grid_of(ss_lowering *w, const ss_feed *f, grid *g, bool *regular, ss_error *err)
+/* The axes of a grid, but for the ranges along them. */
+static void start_axes(const ss_config *c, grid *g, uint32_t cut[SS_MAX_DIMS])
+{
+    uint32_t stride[SS_MAX_DIMS];
+    strides_of(c, stride);
+    g->axes = 0;
+    for (uint32_t d = 0; d < SS_MAX_DIMS; d++)
+        if (c->degree[d] > 1) {
+            cut[g->axes] = d;
+            g->axis[g->axes++] = (axis){.degree = c->degree[d], .stride = stride[d]};
+        }
+}
+
+/* Other outputs than the main one: does what parts make form a grid?  Fills the ranges if so. */
+static ss_status measure_grid(ss_lowering *w, const ss_feed *f, const uint32_t *cut, grid *g,
+                              bool *regular, ss_error *err)
 {
     const ss_config *c = ss_lowering_config(w, f->from);
-    uint32_t stride[SS_MAX_DIMS];
+    ss_box main;
     size_t ranges = 0;
-    strides_of(c, stride);
-    for (uint32_t d = 0; d < SS_MAX_DIMS; d++)
-        ranges += c->degree[d];
-    ss_status s = SS_RESERVE(w->s->range, w->s->range_cap, 2 * ranges, "parts", err);
-    if (s)
-        return s;
-    made_by(w, f, 0, &g->first);
-    g->axes = 0;
+    for (uint32_t i = 0; i < g->axes; i++)
+        ranges += 2 * (size_t)g->axis[i].degree;
+    ss_status e = SS_RESERVE(w->s->made_range, w->s->made_range_cap, ranges, "parts", err);
+    if (e)
+        return e;
+    ss_strategy_part_box(w->strategy, f->from, 0, &main);
     *regular = !ss_box_empty(&g->first);
-    int64_t *range = w->s->range;
     unsigned taken = 0; /* dimensions that have an axis */
-    for (uint32_t d = 0; d < SS_MAX_DIMS && *regular; d++) {
-        if (c->degree[d] == 1)
-            continue;
-        axis *a = &g->axis[g->axes++];
-        a->degree = c->degree[d];
-        a->stride = stride[d];
-        *regular = measure_axis(w, f, &g->first, a, range) && !(taken & 1u << a->dim);
+    int64_t *range = w->s->made_range;
+    for (uint32_t i = 0; i < g->axes && *regular; i++) {
+        axis *a = &g->axis[i];
+        *regular = measure_axis(w, f, main, cut[i], &g->first, a, range) && !(taken & 1u << a->dim);
         taken |= *regular ? 1u << a->dim : 0;
-        range += 2 * a->degree;
+        range += 2 * (size_t)a->degree;
     }
     *regular = *regular && last_part_agrees(w, f, g, c->parts);
     return SS_OK;
+}
+
+static void list_others(grid *g)
+{
+    g->others = 0;
+    for (uint32_t d = 0; d < g->first.rank; d++) {
+        bool has_axis = false;
+        for (uint32_t i = 0; i < g->axes; i++)
+            has_axis |= g->axis[i].dim == d;
+        if (!has_axis)
+            g->other[g->others++] = d;
+    }
+}
+
+/* *regular: what the parts of the feed's giver make forms the grid *g. */
+static ss_status grid_of(ss_lowering *w, const ss_feed *f, grid *g, bool *regular, ss_error *err)
+{
+    uint32_t cut[SS_MAX_DIMS];
+    ss_status e = SS_OK;
+    start_axes(ss_lowering_config(w, f->from), g, cut);
+    made_by(w, f, 0, &g->first);
+    *regular = true;
+    if (f->slot)
+        e = measure_grid(w, f, cut, g, regular, err);
+    for (uint32_t i = 0; i < g->axes && !e && *regular; i++) {
+        axis *a = &g->axis[i];
+        if (!f->slot) { /* the main output is cut as the configuration says */
+            a->dim = cut[i];
+            a->lo = ss_lower_range(w, f->from, cut[i]);
+            a->hi = a->lo + a->degree;
+        }
+        a->parts_per_element = (double)a->degree / (double)(a->hi[a->degree - 1] - a->lo[0]);
+    }
+    list_others(g);
+    return e;
 }
 
 /* The first part along the axis that ends after x: guessed as if all were equal, then mended. */
@@ -283,12 +366,10 @@ static ss_status pieces_of_grid(struct ss_lower_scratch *s, const ss_feed *f, co
                                 const ss_box *need, uint32_t to, ss_error *err)
 {
     uint32_t k[SS_MAX_DIMS], begin[SS_MAX_DIMS], end[SS_MAX_DIMS];
-    bool has_axis[SS_MAX_DIMS] = {false};
     size_t most = 1;
     uint32_t from = 0;
     for (uint32_t i = 0; i < g->axes; i++) {
         const axis *a = &g->axis[i];
-        has_axis[a->dim] = true;
         begin[i] = k[i] = first_ending_after(a, need->lo[a->dim]);
         for (end[i] = begin[i]; end[i] < a->degree && a->lo[end[i]] < need->hi[a->dim];)
             end[i]++;
@@ -296,9 +377,10 @@ static ss_status pieces_of_grid(struct ss_lower_scratch *s, const ss_feed *f, co
         from += k[i] * a->stride;
     }
     int64_t bytes = f->element_bytes;
-    for (uint32_t d = 0; d < need->rank; d++)
-        if (!has_axis[d])
-            bytes *= common(need->lo[d], need->hi[d], g->first.lo[d], g->first.hi[d]);
+    for (uint32_t i = 0; i < g->others; i++) {
+        uint32_t d = g->other[i];
+        bytes *= common(need->lo[d], need->hi[d], g->first.lo[d], g->first.hi[d]);
+    }
     if (!bytes || !most)
         return SS_OK;
     ss_status e = reserve_pieces(s, most, err);
@@ -335,11 +417,24 @@ static ss_status pieces_of_any(ss_lowering *w, const ss_feed *f, uint32_t parts,
     return e;
 }
 
+static bool in_order_of_givers(const struct ss_lower_scratch *s, const ss_feed *f)
+{
+    for (uint32_t i = f->first + 1; i < f->first + f->pieces; i++)
+        if (s->piece[i].from < s->piece[i - 1].from)
+            return false;
+    return true;
+}
+
 /* A counting sort: by_from lists the feed's pieces by giving part; order among equals is kept. */
 static ss_status sort_pieces(ss_lowering *w, const ss_feed *f, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
     uint32_t parts = ss_lowering_config(w, f->from)->parts;
+    if (in_order_of_givers(s, f)) {
+        for (uint32_t i = f->first; i < f->first + f->pieces; i++)
+            s->by_from[i] = i;
+        return SS_OK;
+    }
     ss_status e = SS_RESERVE(s->count, s->count_cap, (size_t)parts + 1, "parts", err);
     if (e)
         return e;

@@ -59,17 +59,6 @@ static ss_status list_users(ss_lowering *w, ss_error *err)
     return SS_OK;
 }
 
-/* The box of a weight that part `k` along output dimension d holds, 0 along the others. */
-static void weight_box(const ss_lowering *w, const ss_user *u, uint32_t d, uint32_t k, ss_box *out)
-{
-    const ss_config *c = ss_lowering_config(w, u->op);
-    ss_box main;
-    for (uint32_t after = d + 1; after < SS_MAX_DIMS; after++)
-        k *= c->degree[after];
-    ss_strategy_part_box(w->strategy, u->op, k, &main);
-    ss_op_weight_box(w->model->op[u->op.i].def, u->slot, &main, out);
-}
-
 /* The output dimension that cuts dimension d of the weight here, or -1. */
 static int cut_by(const ss_lowering *w, const ss_user *u, uint32_t d)
 {
@@ -119,12 +108,12 @@ static ss_status cut_weight(ss_lowering *w, ss_weight weight, cut *c, ss_error *
         at[n++] = 0;
         for (uint32_t u = first; u < last; u++) {
             int by = cut_by(w, &s->user[u], d);
-            uint32_t degree = by < 0 ? 1 : ss_lowering_config(w, s->user[u].op)->degree[by];
-            for (uint32_t k = 1; k < degree; k++) {
-                ss_box box;
-                weight_box(w, &s->user[u], (uint32_t)by, k, &box);
-                at[n++] = box.lo[d];
-            }
+            if (by < 0)
+                continue;
+            uint32_t degree = ss_lowering_config(w, s->user[u].op)->degree[by];
+            const int64_t *lo = ss_lower_range(w, s->user[u].op, (uint32_t)by);
+            for (uint32_t k = 1; k < degree; k++)
+                at[n++] = lo[k]; /* a weight that follows a dimension has its extent: op.h */
         }
         n = unique(at, n);
         at[n] = shape->extent[d];
@@ -164,7 +153,8 @@ static ss_status give_box(struct ss_lower_scratch *s, const cut *c, const ss_box
         end[d] = box->hi[d] == c->at[d][c->n[d]] ? c->n[d] : shard_at(c, d, box->hi[d]);
         shards *= end[d] - begin[d];
     }
-    ss_status e = SS_RESERVE(s->give, s->give_cap, s->gives + shards, "shards of weights", err);
+    ss_status e =
+        SS_RESERVE(s->give, s->give_cap, (size_t)s->gives + shards, "shards of weights", err);
     if (e)
         return e;
     for (size_t n = 0; n < shards; n++) {
@@ -178,31 +168,39 @@ static ss_status give_box(struct ss_lower_scratch *s, const cut *c, const ss_box
     return SS_OK;
 }
 
-/* Contributions of all parts of all users, by operator and part. */
+/* Contributions of the parts of one operator. */
+static ss_status give_parts(ss_lowering *w, const ss_user *u, const cut *c, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    const ss_config *config = ss_lowering_config(w, u->op);
+    const ss_op_def *def = w->model->op[u->op.i].def;
+    uint32_t task = w->out->backward[u->op.i].i;
+    if (!task && w->options.training)
+        task = w->out->forward[u->op.i].i; /* lumped */
+    if (c->shards == 1) {
+        ss_status e =
+            SS_RESERVE(s->give, s->give_cap, (size_t)s->gives + config->parts, "shards", err);
+        for (uint32_t p = 0; p < config->parts && !e; p++)
+            s->give[s->gives++] = (ss_give){0, config->device[p], task ? task + p : 0};
+        return e;
+    }
+    ss_status e = ss_lower_boxes(w, u->op, err);
+    for (uint32_t p = 0; p < config->parts && !e; p++) {
+        ss_box box;
+        ss_op_weight_box(def, u->slot, &s->box[p], &box);
+        e = give_box(s, c, &box, config->device[p], task ? task + p : 0, err);
+    }
+    return e;
+}
+
+/* Contributions of all operators, by operator and part. */
 static ss_status list_gives(ss_lowering *w, ss_weight weight, const cut *c, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
-    ss_box whole = ss_box_whole(&w->model->weight[weight.i].shape);
     ss_status e = SS_OK;
     s->gives = 0;
-    for (uint32_t u = s->first_user[weight.i]; u < s->first_user[weight.i + 1]; u++) {
-        ss_user user = s->user[u];
-        const ss_config *config = ss_lowering_config(w, user.op);
-        uint32_t task = w->out->backward[user.op.i].i;
-        if (!task && w->options.training)
-            task = w->out->forward[user.op.i].i; /* lumped */
-        bool is_cut = false;
-        for (uint32_t d = 0; d < c->rank; d++)
-            is_cut |= cut_by(w, &user, d) >= 0;
-        if (is_cut && (e = ss_lower_boxes(w, user.op, err)))
-            return e;
-        for (uint32_t p = 0; p < config->parts && !e; p++) {
-            ss_box box = whole;
-            if (is_cut)
-                ss_op_weight_box(w->model->op[user.op.i].def, user.slot, &s->box[p], &box);
-            e = give_box(s, c, &box, config->device[p], task ? task + p : 0, err);
-        }
-    }
+    for (uint32_t u = s->first_user[weight.i]; u < s->first_user[weight.i + 1] && !e; u++)
+        e = give_parts(w, &s->user[u], c, err);
     return e;
 }
 

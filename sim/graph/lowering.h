@@ -60,8 +60,12 @@ struct ss_lower_scratch {
     uint32_t box_cap, boxes_of;
     ss_box *made; /* by part, of an output that is no regular grid */
     uint32_t made_cap;
-    int64_t *range; /* where parts begin and end along a dimension */
+    uint32_t *first_range; /* by operator, into range; see ss_lower_range */
+    uint32_t first_range_cap;
+    int64_t *range;
     uint32_t range_cap;
+    int64_t *made_range; /* the same of one other output */
+    uint32_t made_range_cap;
     uint32_t *count; /* of a counting sort */
     uint32_t count_cap;
     uint32_t *cursor; /* one for each use of an operator */
@@ -142,6 +146,10 @@ static inline const ss_config *ss_lowering_config(const ss_lowering *w, ss_op op
 
 /* lower_pieces.c */
 
+/* Where the parts of all operators begin and end along each dimension of output 0. */
+ss_status ss_lower_ranges(ss_lowering *w, ss_error *err);
+/* Of one dimension: the beginnings of its `degree` parts, then their ends. */
+const int64_t *ss_lower_range(const ss_lowering *w, ss_op op, uint32_t d);
 /* The boxes of output 0 of all parts of an operator, in w->s->box. */
 ss_status ss_lower_boxes(ss_lowering *w, ss_op op, ss_error *err);
 /* Lists the feeds of the model, by reader and by who is read. */

@@ -106,9 +106,12 @@ char *ss_shape_text(const ss_shape *s, char *buffer, size_t n)
 
 ss_box ss_box_whole(const ss_shape *s)
 {
-    ss_box b = {.rank = s->rank};
-    for (uint32_t d = 0; d < s->rank; d++)
-        b.hi[d] = s->extent[d];
+    ss_box b;
+    b.rank = s->rank;
+    for (uint32_t d = 0; d < SS_MAX_DIMS; d++) { /* an initializer costs three times as much */
+        b.lo[d] = 0;
+        b.hi[d] = d < s->rank ? s->extent[d] : 0;
+    }
     return b;
 }
 
@@ -174,6 +177,18 @@ void ss_part_range(int64_t extent, int64_t grain, uint32_t degree, uint32_t k, i
         *lo = extent;
     if (*hi > extent)
         *hi = extent;
+}
+
+void ss_part_ranges(int64_t extent, int64_t grain, uint32_t degree, int64_t *lo, int64_t *hi)
+{
+    int64_t units = grains(extent, grain), each = units / degree, longer = units % degree;
+    int64_t at = 0;
+    for (uint32_t k = 0; k < degree; k++) {
+        lo[k] = at;
+        at += (each + (k < longer)) * grain;
+        at = at < extent ? at : extent; /* the last grain may be cut short */
+        hi[k] = at;
+    }
 }
 
 uint32_t ss_part_holding(int64_t extent, int64_t grain, uint32_t degree, int64_t element)

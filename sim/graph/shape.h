@@ -52,6 +52,8 @@ bool ss_box_same(const ss_box *a, const ss_box *b);
 /* Where part k (0 .. degree-1) of an extent begins and ends; and which part holds an element. */
 void ss_part_range(int64_t extent, int64_t grain, uint32_t degree, uint32_t k, int64_t *lo,
                    int64_t *hi);
+/* The same for all parts at once, without a division for each. */
+void ss_part_ranges(int64_t extent, int64_t grain, uint32_t degree, int64_t *lo, int64_t *hi);
 uint32_t ss_part_holding(int64_t extent, int64_t grain, uint32_t degree, int64_t element);
 
 #endif

@@ -87,15 +87,17 @@ static void deal(int64_t extent, int64_t grain, uint32_t degree, int64_t *start)
 
 static void parts_cover_an_extent_and_differ_by_at_most_a_grain(void)
 {
-    int64_t start[65];
+    int64_t start[65], all_lo[64], all_hi[64];
     for (int64_t extent = 1; extent <= 61; extent++)
         for (int64_t grain = 1; grain <= 7; grain++) {
             int64_t units = (extent + grain - 1) / grain;
             for (uint32_t degree = 1; degree <= units; degree++) {
                 deal(extent, grain, degree, start);
+                ss_part_ranges(extent, grain, degree, all_lo, all_hi);
                 for (uint32_t k = 0; k < degree; k++) {
                     int64_t lo, hi;
                     ss_part_range(extent, grain, degree, k, &lo, &hi);
+                    CHECK(all_lo[k] == lo && all_hi[k] == hi, "part %u of all %u", k, degree);
                     CHECK(lo == start[k] && hi == start[k + 1] && lo < hi,
                           "part %u of %u of %d by %d: %d to %d", k, degree, (int)extent, (int)grain,
                           (int)lo, (int)hi);
