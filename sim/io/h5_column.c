@@ -8,8 +8,8 @@
 ss_status ss_h5_column_start(ss_h5_column *c, ss_h5 *f, const char *group, const ss_h5_field *field,
                              ss_error *err)
 {
-    *c = (ss_h5_column){.f = f, .field = field, .checksum = SS_HASH_START};
-    c->set = c->memory_type = c->transfer = H5I_INVALID_HID;
+    *c = (ss_h5_column){.f = f, .field = field, .group = group, .checksum = SS_HASH_START};
+    c->set = c->memory_type = c->transfer = c->member_type = H5I_INVALID_HID;
     const char *before = *group == '/' ? "" : "/", *between = !strcmp(group, "/") ? "" : "/";
     int n = snprintf(c->path, sizeof c->path, "%s%s%s%s", before, group, between, field->name);
     if (n < 0 || (size_t)n >= sizeof c->path)
@@ -24,6 +24,7 @@ ss_status ss_h5_column_start(ss_h5_column *c, ss_h5 *f, const char *group, const
 void ss_h5_column_end(ss_h5_column *c)
 {
     H5Pclose(c->transfer);
+    H5Tclose(c->member_type);
     H5Tclose(c->memory_type);
     H5Dclose(c->set);
 }

@@ -13,11 +13,15 @@ enum {
 typedef struct ss_h5_column {
     ss_h5 *f;
     const ss_h5_field *field;
+    const char *group;
     char path[SS_H5_PATH];
     hid_t set, memory_type, transfer;
-    size_t bytes; /* of one element in the buffer */
+    hid_t
+        member_type; /* reading: the table is one dataset of compound rows; this picks the member */
+    size_t bytes;    /* of one element in the buffer */
     uint64_t checksum;
     uint64_t label_hash[SS_H5_LABELS];
+    bool is_member;
     bool misfit;      /* a value did not fit while the library converted it */
     bool is_pointers; /* texts of variable length: the buffer holds char * */
 } ss_h5_column;

@@ -80,34 +80,88 @@ static ss_status check_labels(ss_h5_column *c, hid_t stored, ss_error *err)
     return SS_OK;
 }
 
-static ss_status choose_type(ss_h5_column *c, ss_error *err)
+/* The compound dataset that a table is when it is no group; negative if it is none. */
+static hid_t open_compound(const ss_h5_column *c)
 {
-    hid_t stored = H5Dget_type(c->set);
-    if (stored < 0)
-        return ss_h5_failed(c->f, "read the type of", c->path, err);
+    hid_t set = H5Dopen2(c->f->file, *c->group ? c->group : "/", H5P_DEFAULT);
+    hid_t type = set < 0 ? H5I_INVALID_HID : H5Dget_type(set);
+    bool is_compound = type >= 0 && H5Tget_class(type) == H5T_COMPOUND;
+    H5Tclose(type);
+    if (is_compound)
+        return set;
+    H5Dclose(set);
+    return H5I_INVALID_HID;
+}
+
+static bool is_there(const ss_h5_column *c)
+{
+    hid_t set = open_compound(c);
+    if (set < 0)
+        return ss_h5_has(c->f, c->path);
+    hid_t type = H5Dget_type(set);
+    bool found = H5Tget_member_index(type, c->field->name) >= 0;
+    H5Tclose(type);
+    H5Dclose(set);
+    return found;
+}
+
+/* The type of the column in the file, also where it is a member of compound rows. */
+static hid_t stored_type(ss_h5_column *c, ss_error *err)
+{
+    hid_t type = H5Dget_type(c->set);
+    if (type < 0)
+        ss_h5_failed(c->f, "read the type of", c->path, err);
+    if (type < 0 || !c->is_member)
+        return type;
+    int k = H5Tget_member_index(type, c->field->name);
+    hid_t member = k < 0 ? H5I_INVALID_HID : H5Tget_member_type(type, (unsigned)k);
+    if (member < 0 && k < 0)
+        ss_fail(err, SS_EFORMAT, "%s: /%s has no column \"%s\"", ss_h5_path(c->f), c->group,
+                c->field->name);
+    else if (member < 0)
+        ss_h5_failed(c->f, "read the type of", c->path, err);
+    H5Tclose(type);
+    return member;
+}
+
+static ss_status choose_memory_type(ss_h5_column *c, hid_t stored, ss_error *err)
+{
     H5T_class_t found = H5Tget_class(stored);
-    ss_status s = SS_OK;
     if (!class_fits(c->field->type, found)) {
         char text[80];
-        s = ss_fail(err, SS_EFORMAT, "%s: %s holds %s, and %s are needed", ss_h5_path(c->f),
-                    c->path, ss_h5_type_text(stored, text, sizeof text),
-                    wanted_text(c->field->type));
-    } else if (c->field->type == SS_H5_ENUM)
-        s = check_labels(c, stored, err);
-    if (!s && c->field->type == SS_H5_TEXT) {
+        return ss_fail(err, SS_EFORMAT, "%s: %s holds %s, and %s are needed", ss_h5_path(c->f),
+                       c->path, ss_h5_type_text(stored, text, sizeof text),
+                       wanted_text(c->field->type));
+    }
+    ss_status s = c->field->type == SS_H5_ENUM ? check_labels(c, stored, err) : SS_OK;
+    if (s)
+        return s;
+    if (c->field->type == SS_H5_TEXT) {
         c->is_pointers = H5Tis_variable_str(stored) > 0;
         c->memory_type = H5Tcopy(stored); /* length and character set as they are */
         if (!c->is_pointers)
             H5Tset_strpad(c->memory_type, H5T_STR_NULLPAD);
-    } else if (!s && c->field->type == SS_H5_BOOL && found == H5T_INTEGER)
+    } else if (c->field->type == SS_H5_BOOL && found == H5T_INTEGER)
         c->memory_type = H5Tcopy(H5T_NATIVE_UINT8);
-    else if (!s)
+    else
         c->memory_type = ss_h5_column_type(c->field, false, 0);
-    c->bytes = s || c->memory_type < 0 ? 0 : H5Tget_size(c->memory_type);
-    if (!s && !c->bytes)
-        s = ss_h5_failed(c->f, "read the type of", c->path, err);
+    c->bytes = c->memory_type < 0 ? 0 : H5Tget_size(c->memory_type);
+    return c->bytes ? SS_OK : ss_h5_failed(c->f, "read the type of", c->path, err);
+}
+
+static ss_status choose_type(ss_h5_column *c, ss_error *err)
+{
+    hid_t stored = stored_type(c, err);
+    if (stored < 0)
+        return err ? err->status : SS_EFORMAT;
+    ss_status s = choose_memory_type(c, stored, err);
     H5Tclose(stored);
-    return s;
+    if (s || !c->is_member)
+        return s;
+    c->member_type = H5Tcreate(H5T_COMPOUND, c->bytes);
+    if (c->member_type < 0 || H5Tinsert(c->member_type, c->field->name, 0, c->memory_type) < 0)
+        return ss_h5_failed(c->f, "read the type of", c->path, err);
+    return SS_OK;
 }
 
 /* A damaged header may claim any size; what is stored bounds what there can be. */
@@ -146,7 +200,10 @@ static ss_status check_chunk(ss_h5_column *c, ss_error *err)
 /* rank 1: *rows is set; rank 0: a single value. */
 static ss_status open_column(ss_h5_column *c, int rank, hsize_t *rows, ss_error *err)
 {
-    c->set = H5Dopen2(c->f->file, c->path, H5P_DEFAULT);
+    c->set = rank ? open_compound(c) : H5I_INVALID_HID;
+    c->is_member = c->set >= 0;
+    if (!c->is_member)
+        c->set = H5Dopen2(c->f->file, c->path, H5P_DEFAULT);
     if (c->set < 0)
         return ss_h5_not_opened(c->f, "dataset", c->path, err);
     hid_t space = H5Dget_space(c->set);
@@ -238,7 +295,8 @@ static ss_status scatter(ss_h5_column *c, const char *buffer, hsize_t first, hsi
 static ss_status read_block(ss_h5_column *c, hid_t memory_space, hid_t file_space, char *buffer,
                             ss_error *err)
 {
-    if (H5Dread(c->set, c->memory_type, memory_space, file_space, c->transfer, buffer) >= 0)
+    hid_t type = c->is_member ? c->member_type : c->memory_type;
+    if (H5Dread(c->set, type, memory_space, file_space, c->transfer, buffer) >= 0)
         return SS_OK;
     if (c->misfit)
         return ss_fail(err, SS_EFORMAT, "%s: a value of %s is outside what %s may hold",
@@ -286,7 +344,7 @@ static ss_status read_rows(ss_h5_column *c, hsize_t rows, char *row, size_t stri
 /* Datasets that other programs made have no checksum. */
 static ss_status check_checksum(ss_h5_column *c, ss_error *err)
 {
-    htri_t there = H5Aexists(c->set, "checksum");
+    htri_t there = c->is_member ? 0 : H5Aexists(c->set, "checksum");
     if (there == 0)
         return SS_OK;
     uint64_t stored = 0;
@@ -319,7 +377,7 @@ static ss_status get_column(ss_h5 *f, const char *group, const ss_h5_field *fiel
     ss_h5_column c;
     hsize_t found = 0;
     ss_status s = ss_h5_column_start(&c, f, group, field, err);
-    if (!s && field->optional && !ss_h5_has(f, c.path))
+    if (!s && field->optional && !is_there(&c))
         return blank_texts(field, rows, row, stride);
     if (!s)
         s = open_column(&c, rank, &found, err);
@@ -342,7 +400,7 @@ ss_status ss_h5_rows(ss_h5 *f, const char *group, const ss_h5_field *field, uint
     hsize_t found = 0;
     uint32_t k = 0;
     ss_status s = ss_h5_column_start(&c, f, group, &field[0], err);
-    while (!s && k + 1 < fields && field[k].optional && !ss_h5_has(f, c.path))
+    while (!s && k + 1 < fields && field[k].optional && !is_there(&c))
         s = ss_h5_column_start(&c, f, group, &field[++k], err);
     if (!s)
         s = open_column(&c, 1, &found, err);

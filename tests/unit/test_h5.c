@@ -363,6 +363,45 @@ static void columns_of_other_widths_are_read(void)
     ss_arena_free(&arena);
 }
 
+static void compound_rows_are_read_as_columns(void)
+{
+    typedef struct packed {
+        double size;
+        const char *name;
+        int id;
+        char is_odd;
+    } packed;
+    const packed data[] = {{0.25, "one", 7, 1}, {-3, "", 8, 0}};
+    ss_error err = {0};
+    hid_t vlen = H5Tcopy(H5T_C_S1), type = H5Tcreate(H5T_COMPOUND, sizeof(packed));
+    H5Tset_size(vlen, H5T_VARIABLE);
+    H5Tinsert(type, "name", offsetof(packed, name), vlen);
+    H5Tinsert(type, "is_odd", offsetof(packed, is_odd), H5T_NATIVE_CHAR);
+    H5Tinsert(type, "id", offsetof(packed, id), H5T_NATIVE_INT);
+    H5Tinsert(type, "size", offsetof(packed, size), H5T_NATIVE_DOUBLE);
+    hsize_t two = 2;
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    put_raw(file, "rows", type, type, 1, &two, data);
+    H5Tclose(type);
+    H5Tclose(vlen);
+    H5Fclose(file);
+    ss_h5 *f;
+    ss_arena arena = {0};
+    void *got;
+    uint32_t n;
+    CHECK_OK(ss_h5_open(path, &f, &err));
+    CHECK_OK(ss_h5_get_table(f, "rows", loose_field, 5, sizeof(loose), 0, &arena, &got, &n, &err));
+    const loose *r = got;
+    CHECK(n == 2 && r[1].id == 8 && r[1].size == -3 && r[0].is_odd == 1, "numbers");
+    CHECK(!strcmp(r[0].name, "one") && !strcmp(r[1].name, "") && !strcmp(r[0].note, ""), "texts");
+    CHECK(ss_h5_get_table(f, "rows", row_field, FIELDS, sizeof(row), 0, &arena, &got, &n, &err) ==
+              SS_EFORMAT,
+          "a column is missing");
+    CHECK_TEXT(err.text, "a.h5: /rows has no column \"at\"");
+    ss_h5_close(f);
+    ss_arena_free(&arena);
+}
+
 static char refusal_of[SS_ERROR_TEXT];
 
 /* Reads one column that `data` makes; the sentence is in refusal_of. */
@@ -553,6 +592,7 @@ int main(void)
     RUN(what_cannot_be_a_file_is_refused_at_once);
     RUN(every_truncation_is_refused);
     RUN(columns_of_other_widths_are_read);
+    RUN(compound_rows_are_read_as_columns);
     RUN(columns_that_make_no_sense_are_refused);
     RUN(enumerations_are_matched_by_name);
     RUN(a_table_with_a_column_missing_or_short_is_refused);
