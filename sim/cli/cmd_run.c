@@ -5,8 +5,11 @@
 
 #include "cli/commands.h"
 #include "cli/host.h"
+#include "io/file.h"
 #include "lua/box.h"
 #include "lua/state.h"
+
+enum { MOST_SCRIPT = 64 << 20 };
 
 /* The table `arg` as the stock interpreter has it: 0 is the script, negative what is before it. */
 static void set_arg(lua_State *L, const ss_cli *cli)
@@ -19,16 +22,32 @@ static void set_arg(lua_State *L, const ss_cli *cli)
     lua_setglobal(L, "arg");
 }
 
+/* The whole script, so that the record can have the very text that ran. */
 static int load_script(lua_State *L, const char *script)
 {
+    bool from_stdin = !strcmp(script, "-");
+    const char *path = from_stdin ? "/dev/stdin" : script;
+    ss_text *text = ss_lua_text_new(L);
+
     ss_error err;
-    int outcome = luaL_loadfilex(L, strcmp(script, "-") ? script : NULL, "t");
-    if (outcome == LUA_OK)
-        return 1;
-    if (outcome != LUA_ERRFILE)
+    if (ss_file_read(path, MOST_SCRIPT, text, &err))
+        return ss_lua_raise(L, &err);
+
+    ss_lua_text_push(L, text);
+    size_t n;
+    const char *chunk = lua_tolstring(L, -1, &n);
+    lua_pushvalue(L, -1);
+    lua_pushstring(L, from_stdin ? "stdin" : script);
+    ss_lua_note_script(L);
+    if (*chunk == '#') { /* "#!/usr/bin/env soapstone": its newline stays, so lines keep numbers */
+        size_t first = strcspn(chunk, "\n");
+        chunk += first;
+        n -= first;
+    }
+    const char *name = from_stdin ? "=stdin" : lua_pushfstring(L, "@%s", script);
+    if (luaL_loadbufferx(L, chunk, n, name, "t"))
         return lua_error(L); /* a syntax error has its place in it */
-    ss_fail(&err, SS_ENOTFOUND, "%s", lua_tostring(L, -1));
-    return ss_lua_raise(L, &err);
+    return 1;
 }
 
 static int body(lua_State *L)

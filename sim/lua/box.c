@@ -91,23 +91,34 @@ const char *ss_lua_kind_of(lua_State *L, int index)
     return plain[t];
 }
 
-/* The name under which the running function is a method of the type, or NULL.  The debugger's name
- * would be missing under pcall. */
-static const char *method_name(lua_State *L, const ss_lua_type *type)
+/* The name of the running function in the table of methods on top of the stack, or NULL.  The
+ * debugger's name would be missing under pcall. */
+static const char *name_among(lua_State *L)
 {
     lua_Debug ar;
     const char *name = NULL;
-    int top = lua_gettop(L);
-    luaL_checkstack(L, 6, NULL);
-    if (luaL_getmetatable(L, type->name) != LUA_TTABLE || !lua_getstack(L, 0, &ar)) {
-        lua_settop(L, top);
+    if (!lua_istable(L, -1) || !lua_getstack(L, 0, &ar))
         return NULL;
-    }
-    lua_getfield(L, -1, "__methods");
     lua_getinfo(L, "f", &ar);
     for (lua_pushnil(L); !name && lua_next(L, -3); lua_pop(L, 1))
         if (lua_rawequal(L, -1, -3))
             name = lua_tostring(L, -2); /* the table of methods keeps it */
+    return name;
+}
+
+/* The name under which it is a method: of the type that argument 1 should have, or has. */
+static const char *method_name(lua_State *L, const ss_lua_type *self_type)
+{
+    int top = lua_gettop(L);
+    const char *name = NULL;
+    luaL_checkstack(L, 8, NULL);
+    if (luaL_getmetatable(L, self_type->name) == LUA_TTABLE) {
+        lua_getfield(L, -1, "__methods");
+        name = name_among(L);
+    }
+    lua_settop(L, top);
+    if (!name && luaL_getmetafield(L, 1, "__methods") != LUA_TNIL)
+        name = name_among(L);
     lua_settop(L, top);
     return name;
 }
@@ -117,8 +128,8 @@ static int wrong_type(lua_State *L, int arg, const ss_lua_type *type)
     lua_Debug ar = {0};
     const char *method = method_name(L, type);
     if (method && arg == 1)
-        return ss_lua_refuse(L, "'%s' was called on %s, not on a %s", method, ss_lua_kind_of(L, arg),
-                             type->noun);
+        return ss_lua_refuse(L, "'%s' was called on %s, not on a %s", method,
+                             ss_lua_kind_of(L, arg), type->noun);
     const char *function = method;
     if (!method && lua_getstack(L, 0, &ar) && lua_getinfo(L, "n", &ar))
         function = ar.name;
@@ -225,13 +236,18 @@ static void push_close(lua_State *L, const ss_lua_type *type)
     lua_pushcclosure(L, box_close, 1);
 }
 
-static void push_methods(lua_State *L, const ss_lua_type *type)
+void ss_lua_push_functions(lua_State *L, const ss_lua_method *list)
 {
     lua_newtable(L);
-    for (const ss_lua_method *m = type->methods; m && m->name; m++) {
-        lua_pushcfunction(L, m->call);
-        lua_setfield(L, -2, m->name);
+    for (; list && list->name; list++) {
+        lua_pushcfunction(L, list->call);
+        lua_setfield(L, -2, list->name);
     }
+}
+
+static void push_methods(lua_State *L, const ss_lua_type *type)
+{
+    ss_lua_push_functions(L, type->methods);
     if (type->free) {
         push_close(L, type);
         lua_setfield(L, -2, "close");
@@ -290,28 +306,55 @@ void ss_lua_type_register(lua_State *L, const ss_lua_type *type)
     lua_pop(L, 1);
 }
 
+/* -- texts that the core writes --------------------------------------------------------------- */
+
+static const char TEXT_TYPE[] = "soapstone.text in the making";
+
+static int text_close(lua_State *L)
+{
+    ss_text_free(luaL_checkudata(L, 1, TEXT_TYPE));
+    return 0;
+}
+
+ss_text *ss_lua_text_new(lua_State *L)
+{
+    ss_text *text = lua_newuserdatauv(L, sizeof *text, 0);
+    *text = (ss_text){0};
+    if (luaL_newmetatable(L, TEXT_TYPE)) {
+        lua_pushcfunction(L, text_close);
+        lua_setfield(L, -2, "__gc");
+    }
+    lua_setmetatable(L, -2);
+    return text;
+}
+
+int ss_lua_text_push(lua_State *L, ss_text *text)
+{
+    ss_error err;
+    if (ss_text_status(text, &err))
+        return ss_lua_raise(L, &err);
+    lua_pushlstring(L, ss_text_get(text), text->n);
+    ss_text_free(text);
+    return 1;
+}
+
 /* -- raising ---------------------------------------------------------------------------------- */
 
 static const char LAST_STATUS = 0, LAST_TEXT = 0; /* addresses are the registry's keys */
 
-/* Where the user's script was: the innermost Lua function that is not one of our files.  A call
- * from our own commands has none; then the innermost of all. */
+/* Where the user's script was: the innermost Lua function that is not one of our files.  A command
+ * line has no lines: then there is no place. */
 static void push_place(lua_State *L)
 {
     lua_Debug ar;
-    int fallback = 0;
     for (int level = 1; lua_getstack(L, level, &ar); level++) {
         lua_getinfo(L, "Sl", &ar);
-        if (ar.currentline <= 0)
-            continue;
-        if (!fallback)
-            fallback = level;
-        if (!ss_lua_is_own_source(L, ar.source)) {
+        if (ar.currentline > 0 && !ss_lua_is_own_source(L, ar.source)) {
             lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.currentline);
             return;
         }
     }
-    luaL_where(L, fallback ? fallback : 1);
+    lua_pushliteral(L, "");
 }
 
 int ss_lua_raise(lua_State *L, const ss_error *err)

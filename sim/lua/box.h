@@ -19,6 +19,7 @@
 #include <lua.h>
 
 #include "base/status.h"
+#include "base/text.h"
 
 enum { SS_LUA_HOLDS = 3 };
 
@@ -55,6 +56,9 @@ typedef struct ss_lua_box {
 /* Makes the metatable, once for each state. */
 void ss_lua_type_register(lua_State *L, const ss_lua_type *type);
 
+/* Pushes a table of functions: a part of the module. */
+void ss_lua_push_functions(lua_State *L, const ss_lua_method *list);
+
 /* Pushes an empty box. */
 ss_lua_box *ss_lua_box_new(lua_State *L, const ss_lua_type *type);
 
@@ -76,6 +80,11 @@ ss_lua_box *ss_lua_box_test(lua_State *L, int index, const ss_lua_type *type);
  * `owner`. */
 void *ss_lua_value_new(lua_State *L, const ss_lua_type *type, size_t bytes, int owner);
 void *ss_lua_value_test(lua_State *L, int index, const ss_lua_type *type);
+
+/* A text for the core to write into, freed by the collector if nothing else does it; and its end:
+ * pushes what was written (or raises), frees it, and gives 1. */
+ss_text *ss_lua_text_new(lua_State *L);
+int ss_lua_text_push(lua_State *L, ss_text *text);
 
 /* Raises the sentence with the place in the user's script in front: the innermost Lua function that
  * is not one of soapstone's own files.  Notes the status, for the program's exit. */

@@ -443,60 +443,46 @@ static int model_add(lua_State *L)
 
 /* -- asking it -------------------------------------------------------------------------------- */
 
-static void set_number(lua_State *L, const char *key, double value)
-{
-    lua_pushnumber(L, value);
-    lua_setfield(L, -2, key);
-}
-
-static void set_integer(lua_State *L, const char *key, lua_Integer value)
-{
-    lua_pushinteger(L, value);
-    lua_setfield(L, -2, key);
-}
-
-static void set_text(lua_State *L, const char *key, const char *value)
-{
-    lua_pushstring(L, value);
-    lua_setfield(L, -2, key);
-}
-
 /* model:totals() -> table */
 static int model_totals(lua_State *L)
 {
     ss_model_totals t = ss_model_total(check(L, 1)->model);
     lua_createtable(L, 0, 6);
-    set_integer(L, "parameters", t.parameters);
-    set_integer(L, "parameter_bytes", t.parameter_bytes);
-    set_number(L, "macs", t.macs);
-    set_number(L, "forward_flops", t.forward_flops);
-    set_integer(L, "output_elements", t.output_elements);
-    set_integer(L, "operators", t.operators);
+    ss_lua_set_integer(L, "parameters", t.parameters);
+    ss_lua_set_integer(L, "parameter_bytes", t.parameter_bytes);
+    ss_lua_set_number(L, "macs", t.macs);
+    ss_lua_set_number(L, "forward_flops", t.forward_flops);
+    ss_lua_set_integer(L, "output_elements", t.output_elements);
+    ss_lua_set_integer(L, "operators", t.operators);
     return 1;
+}
+
+/* The value as a script writes it: true, "relu", 3. */
+static void push_attr_value(lua_State *L, const ss_attr_def *a, int64_t value)
+{
+    const char *at = a->choices;
+    if (!at) {
+        lua_pushinteger(L, value);
+        return;
+    }
+    if (!strcmp(at, "bool")) {
+        lua_pushboolean(L, value != 0);
+        return;
+    }
+    for (int64_t k = 0; k < value && at; k++) {
+        at = strchr(at, '|');
+        at += at != NULL;
+    }
+    lua_pushlstring(L, at ? at : "", at ? strcspn(at, "|") : 0);
 }
 
 static void push_attrs(lua_State *L, const ss_op_def *def)
 {
-    char buffer[512];
     uint32_t n = ss_op_kind_attrs(def->kind);
     lua_createtable(L, 0, (int)n);
     for (uint32_t i = 0; i < n; i++) {
-        const ss_attr_def *a = &def->kind->attr[i];
-        if (a->choices && !strcmp(a->choices, "bool")) {
-            lua_pushboolean(L, def->attr[i] != 0);
-        } else if (a->choices) {
-            snprintf(buffer, sizeof buffer, "%s", a->choices);
-            char *at = buffer;
-            for (int64_t k = 0; k < def->attr[i] && at; k++) {
-                at = strchr(at, '|');
-                at += at != NULL;
-            }
-            size_t length = at ? strcspn(at, "|") : 0;
-            lua_pushlstring(L, at ? at : "", length);
-        } else {
-            lua_pushinteger(L, def->attr[i]);
-        }
-        lua_setfield(L, -2, a->name);
+        push_attr_value(L, &def->kind->attr[i], def->attr[i]);
+        lua_setfield(L, -2, def->kind->attr[i].name);
     }
 }
 
@@ -506,10 +492,10 @@ static void push_dims(lua_State *L, const ss_op_def *def)
     for (uint32_t d = 0; d < def->out[0].rank; d++) {
         char cls[2] = {(char)def->dim[d].cls, '\0'};
         lua_createtable(L, 0, 4);
-        set_text(L, "name", def->dim[d].name);
-        set_text(L, "class", cls);
-        set_integer(L, "extent", def->out[0].extent[d]);
-        set_integer(L, "grain", def->dim[d].grain);
+        ss_lua_set_text(L, "name", def->dim[d].name);
+        ss_lua_set_text(L, "class", cls);
+        ss_lua_set_integer(L, "extent", def->out[0].extent[d]);
+        ss_lua_set_integer(L, "grain", def->dim[d].grain);
         lua_rawseti(L, -2, (lua_Integer)d + 1);
     }
 }
@@ -526,14 +512,14 @@ static void push_op(lua_State *L, int model, const ss_model *m, ss_op op)
         parameters += ss_shape_elements(&def->weight[w].shape);
 
     lua_createtable(L, 0, 12);
-    set_integer(L, "index", op.i);
-    set_text(L, "name", row->name);
-    set_text(L, "kind", def->kind->name);
-    set_text(L, "share", row->share);
-    set_integer(L, "layer", row->layer);
-    set_integer(L, "parameters", parameters);
-    set_number(L, "macs", work.macs);
-    set_number(L, "flops", work.flops);
+    ss_lua_set_integer(L, "index", op.i);
+    ss_lua_set_text(L, "name", row->name);
+    ss_lua_set_text(L, "kind", def->kind->name);
+    ss_lua_set_text(L, "share", row->share);
+    ss_lua_set_integer(L, "layer", row->layer);
+    ss_lua_set_integer(L, "parameters", parameters);
+    ss_lua_set_number(L, "macs", work.macs);
+    ss_lua_set_number(L, "flops", work.flops);
     push_attrs(L, def);
     lua_setfield(L, -2, "attributes");
     push_dims(L, def);
@@ -680,9 +666,48 @@ static void add_kinds(lua_State *L)
     lua_pop(L, 2);
 }
 
-static const luaL_Reg functions[] = {
-    {"new", model_new},
-    {NULL, NULL},
+static void push_attribute(lua_State *L, const ss_attr_def *a)
+{
+    lua_createtable(L, 0, 6);
+    ss_lua_set_text(L, "name", a->name);
+    ss_lua_set_text(L, "help", a->help);
+    ss_lua_set_text(L, "choices", a->choices);
+    ss_lua_set_flag(L, "required", a->preset == SS_ATTR_REQUIRED);
+    if (a->preset != SS_ATTR_REQUIRED) {
+        push_attr_value(L, a, a->preset);
+        lua_setfield(L, -2, "preset");
+    }
+}
+
+/* model.kinds() -> { { name =, summary =, attributes = { ... }, min_inputs =, max_inputs = }, ... }
+ */
+static int model_kinds(lua_State *L)
+{
+    uint32_t n;
+    const ss_op_kind *const *kinds = ss_op_kinds(&n);
+    lua_createtable(L, (int)n, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t attrs = ss_op_kind_attrs(kinds[i]);
+        lua_createtable(L, 0, 5);
+        ss_lua_set_text(L, "name", kinds[i]->name);
+        ss_lua_set_text(L, "summary", kinds[i]->summary);
+        ss_lua_set_integer(L, "min_inputs", kinds[i]->min_inputs);
+        ss_lua_set_integer(L, "max_inputs", kinds[i]->max_inputs);
+        lua_createtable(L, (int)attrs, 0);
+        for (uint32_t k = 0; k < attrs; k++) {
+            push_attribute(L, &kinds[i]->attr[k]);
+            lua_rawseti(L, -2, (lua_Integer)k + 1);
+        }
+        lua_setfield(L, -2, "attributes");
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+static const ss_lua_method functions[] = {
+    {"kinds", model_kinds, "() -> list of tables: the kinds of operators and their options"},
+    {"new", model_new, "({ name =, dtype =, optimizer = }) -> model"},
+    {NULL, NULL, NULL},
 };
 
 void ss_lua_open_model(lua_State *L)
@@ -690,5 +715,5 @@ void ss_lua_open_model(lua_State *L)
     ss_lua_type_register(L, &ss_lua_tensor_type);
     ss_lua_type_register(L, &ss_lua_model_type);
     add_kinds(L);
-    luaL_newlib(L, functions);
+    ss_lua_push_functions(L, functions);
 }

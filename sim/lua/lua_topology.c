@@ -449,30 +449,12 @@ static int topology_path(lua_State *L)
     return 1;
 }
 
-static void set_text(lua_State *L, const char *key, const char *value)
-{
-    lua_pushstring(L, value);
-    lua_setfield(L, -2, key);
-}
-
-static void set_number(lua_State *L, const char *key, double value)
-{
-    lua_pushnumber(L, value);
-    lua_setfield(L, -2, key);
-}
-
-static void set_integer(lua_State *L, const char *key, lua_Integer value)
-{
-    lua_pushinteger(L, value);
-    lua_setfield(L, -2, key);
-}
-
 static void push_flops(lua_State *L, const ss_device_def *def)
 {
     lua_newtable(L);
     for (int d = 0; d < SS_DTYPES; d++)
         if (def->flop_per_s[d] > 0)
-            set_number(L, ss_dtype_name((ss_dtype)d), def->flop_per_s[d]);
+            ss_lua_set_number(L, ss_dtype_name((ss_dtype)d), def->flop_per_s[d]);
 }
 
 /* topology:device_list() -> { { name =, kind =, machine =, ... }, ... } */
@@ -483,12 +465,12 @@ static int topology_device_list(lua_State *L)
     for (uint32_t i = 1; i <= t->devices; i++) {
         const ss_device_def *def = &t->device[i].def;
         lua_createtable(L, 0, 8);
-        set_text(L, "name", ss_topology_device_name(t, (ss_device){i}));
-        set_text(L, "kind", def->kind);
-        set_integer(L, "machine", def->machine);
-        set_number(L, "memory_bandwidth", def->memory_bytes_per_s);
-        set_number(L, "memory", def->memory_bytes);
-        set_number(L, "speed", def->speed);
+        ss_lua_set_text(L, "name", ss_topology_device_name(t, (ss_device){i}));
+        ss_lua_set_text(L, "kind", def->kind);
+        ss_lua_set_integer(L, "machine", def->machine);
+        ss_lua_set_number(L, "memory_bandwidth", def->memory_bytes_per_s);
+        ss_lua_set_number(L, "memory", def->memory_bytes);
+        ss_lua_set_number(L, "speed", def->speed);
         lua_pushboolean(L, def->forwards);
         lua_setfield(L, -2, "forwards");
         push_flops(L, def);
@@ -506,13 +488,13 @@ static int topology_link_list(lua_State *L)
     for (uint32_t i = 1; i <= t->links; i++) {
         const ss_link_row *row = &t->link[i];
         lua_createtable(L, 0, 8);
-        set_text(L, "name", row->name);
-        set_text(L, "from", t->node[row->from.i].name);
-        set_text(L, "to", t->node[row->to.i].name);
-        set_text(L, "kind", row->def.kind);
-        set_number(L, "bandwidth", row->def.bytes_per_s);
-        set_number(L, "latency", row->def.latency_s);
-        set_integer(L, "weight", row->def.weight);
+        ss_lua_set_text(L, "name", row->name);
+        ss_lua_set_text(L, "from", t->node[row->from.i].name);
+        ss_lua_set_text(L, "to", t->node[row->to.i].name);
+        ss_lua_set_text(L, "kind", row->def.kind);
+        ss_lua_set_number(L, "bandwidth", row->def.bytes_per_s);
+        ss_lua_set_number(L, "latency", row->def.latency_s);
+        ss_lua_set_integer(L, "weight", row->def.weight);
         lua_pushboolean(L, row->def.half_duplex);
         lua_setfield(L, -2, "half_duplex");
         lua_rawseti(L, -2, i);
@@ -596,11 +578,11 @@ static int topology_kinds(lua_State *L)
     lua_createtable(L, (int)n, 0);
     for (uint32_t i = 0; i < n; i++) {
         lua_createtable(L, 0, 6);
-        set_text(L, "name", kinds[i].def.kind);
-        set_text(L, "summary", kinds[i].summary);
-        set_text(L, "source", kinds[i].source);
-        set_number(L, "memory_bandwidth", kinds[i].def.memory_bytes_per_s);
-        set_number(L, "memory", kinds[i].def.memory_bytes);
+        ss_lua_set_text(L, "name", kinds[i].def.kind);
+        ss_lua_set_text(L, "summary", kinds[i].summary);
+        ss_lua_set_text(L, "source", kinds[i].source);
+        ss_lua_set_number(L, "memory_bandwidth", kinds[i].def.memory_bytes_per_s);
+        ss_lua_set_number(L, "memory", kinds[i].def.memory_bytes);
         push_flops(L, &kinds[i].def);
         lua_setfield(L, -2, "flops");
         lua_rawseti(L, -2, (lua_Integer)i + 1);
@@ -608,15 +590,15 @@ static int topology_kinds(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {
-    {"kinds", topology_kinds},
-    {"new", topology_new},
-    {NULL, NULL},
+static const ss_lua_method functions[] = {
+    {"kinds", topology_kinds, "() -> list of tables: the catalogue of devices"},
+    {"new", topology_new, "({ name = }) -> topology"},
+    {NULL, NULL, NULL},
 };
 
 void ss_lua_open_topology(lua_State *L)
 {
     ss_lua_type_register(L, &ss_lua_node_type);
     ss_lua_type_register(L, &ss_lua_topology_type);
-    luaL_newlib(L, functions);
+    ss_lua_push_functions(L, functions);
 }

@@ -46,13 +46,13 @@ static int unit_show(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {
-    {"read", unit_read},
-    {"show", unit_show},
-    {NULL, NULL},
+static const ss_lua_method functions[] = {
+    {"read", unit_read, "(value, unit) -> number: \"25 GB/s\" as bytes per second"},
+    {"show", unit_show, "(number, unit) -> text: readable, with its unit"},
+    {NULL, NULL, NULL},
 };
 
 void ss_lua_open_unit(lua_State *L)
 {
-    luaL_newlib(L, functions);
+    ss_lua_push_functions(L, functions);
 }

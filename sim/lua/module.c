@@ -6,7 +6,9 @@
  */
 #include <config.h>
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <lauxlib.h>
 
@@ -20,9 +22,8 @@ static const struct part {
     const char *name;
     void (*open)(lua_State *L);
 } parts[] = {
-    {"model", ss_lua_open_model},
-    {"topology", ss_lua_open_topology},
-    {"unit", ss_lua_open_unit},
+    {"costs", ss_lua_open_costs}, {"dag", ss_lua_open_dag},           {"model", ss_lua_open_model},
+    {"plot", ss_lua_open_plot},   {"topology", ss_lua_open_topology}, {"unit", ss_lua_open_unit},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -83,10 +84,27 @@ static int repeatable(lua_State *L)
     return 0;
 }
 
-static const luaL_Reg functions[] = {
-    {"nearest", nearest}, {"pairs", ss_lua_ordered_pairs},
-    {"refuse", refuse},   {"repeatable", repeatable},
-    {NULL, NULL},
+/* soapstone.progress(text): a line on a terminal that the next one replaces; nil takes it away */
+static int progress(lua_State *L)
+{
+    const char *text = lua_isnoneornil(L, 1) ? "" : ss_lua_text(L, 1, "progress: the text");
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r\033[K%s", text);
+        fflush(stderr);
+    }
+    return 0;
+}
+
+static const ss_lua_method functions[] = {
+    {"inspect", ss_lua_inspect, "(path, { json = }) -> text: what is in a record"},
+    {"nearest", nearest, "(word, list) -> word or nil: the one that was meant"},
+    {"pairs", ss_lua_ordered_pairs, "(table): pairs in the order of the keys"},
+    {"problem", ss_lua_problem_new, "(options) -> problem: a model on a topology"},
+    {"progress", progress, "(text): a line on a terminal, which the next one replaces"},
+    {"record", ss_lua_record, "(path, { problem =, results =, strategies = }): writes HDF5"},
+    {"refuse", refuse, "(format, ...): an error with the place in the user's script"},
+    {"repeatable", repeatable, "({ seed = }): replaces pairs, next, math.random, table.sort"},
+    {NULL, NULL, NULL},
 };
 
 /* -- opening ---------------------------------------------------------------------------------- */
@@ -96,11 +114,12 @@ int luaopen_soapstone(lua_State *L)
     luaL_checkversion(L);
     if (!*ss_lua_home(L))
         ss_lua_append_home(L);
-    luaL_newlib(L, functions);
+    ss_lua_push_functions(L, functions);
     lua_pushliteral(L, PACKAGE_VERSION);
     lua_setfield(L, -2, "version");
     lua_pushstring(L, ss_lua_home(L));
     lua_setfield(L, -2, "home");
+    ss_lua_register_problem(L);
     for (int i = 0; i < PARTS; i++) {
         parts[i].open(L);
         lua_setfield(L, -2, parts[i].name);
@@ -118,9 +137,24 @@ static int open_part(lua_State *L, const char *name)
     return 1;
 }
 
+int luaopen_soapstone_costs(lua_State *L)
+{
+    return open_part(L, "costs");
+}
+
+int luaopen_soapstone_dag(lua_State *L)
+{
+    return open_part(L, "dag");
+}
+
 int luaopen_soapstone_model(lua_State *L)
 {
     return open_part(L, "model");
+}
+
+int luaopen_soapstone_plot(lua_State *L)
+{
+    return open_part(L, "plot");
 }
 
 int luaopen_soapstone_topology(lua_State *L)
@@ -137,7 +171,10 @@ void ss_lua_preload(lua_State *L)
 {
     static const luaL_Reg preloads[] = {
         {"soapstone", luaopen_soapstone},
+        {"soapstone.costs", luaopen_soapstone_costs},
+        {"soapstone.dag", luaopen_soapstone_dag},
         {"soapstone.model", luaopen_soapstone_model},
+        {"soapstone.plot", luaopen_soapstone_plot},
         {"soapstone.topology", luaopen_soapstone_topology},
         {"soapstone.unit", luaopen_soapstone_unit},
         {NULL, NULL},

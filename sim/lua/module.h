@@ -11,7 +11,10 @@
 #endif
 
 SS_LUA_ENTRY int luaopen_soapstone(lua_State *L);
+SS_LUA_ENTRY int luaopen_soapstone_costs(lua_State *L);
+SS_LUA_ENTRY int luaopen_soapstone_dag(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_model(lua_State *L);
+SS_LUA_ENTRY int luaopen_soapstone_plot(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_topology(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_unit(lua_State *L);
 

@@ -279,50 +279,87 @@ void ss_lua_opts(lua_State *L, int index, const ss_opt *list, const char *what, 
         }
         if (lua_isnil(L, -1) && isnan(o->preset))
             missing(L, o, what);
-        store(L, o, path, (char *)out + o->at);
+        if (!lua_isnil(L, -1) || !isinf(o->preset))
+            store(L, o, path, (char *)out + o->at);
         lua_pop(L, 1); /* the table keeps a text alive */
     }
 }
 
 /* -- help ------------------------------------------------------------------------------------- */
 
-static void add_preset(const ss_opt *o, ss_text *out)
+static double preset_of(const ss_opt *o, const void *presets)
+{
+    const char *at = (const char *)presets + o->at;
+    double number = 0;
+    uint32_t count;
+    int64_t integer;
+    int choice;
+    bool flag;
+    if (!isinf(o->preset))
+        return o->preset;
+    switch (o->kind) {
+    case SS_OPT_QUANTITY:
+        memcpy(&number, at, sizeof number);
+        return number;
+    case SS_OPT_COUNT:
+        memcpy(&count, at, sizeof count);
+        return count;
+    case SS_OPT_INTEGER:
+        memcpy(&integer, at, sizeof integer);
+        return (double)integer;
+    case SS_OPT_CHOICE:
+        memcpy(&choice, at, sizeof choice);
+        return choice;
+    case SS_OPT_FLAG:
+        memcpy(&flag, at, sizeof flag);
+        return flag;
+    case SS_OPT_TEXT:
+    case SS_OPT_VALUE:
+        break;
+    }
+    return 0;
+}
+
+static void add_preset(const ss_opt *o, double preset, ss_text *out)
 {
     char value[SS_QUANTITY_TEXT], buffer[512];
     const char *names[CHOICES];
-    if (isnan(o->preset)) {
+    if (isnan(preset)) {
         ss_text_add(out, "; must be given");
         return;
     }
     switch (o->kind) {
     case SS_OPT_CHOICE:
         cut_choices(o->choices, buffer, sizeof buffer, names);
-        ss_text_add(out, "; %s unless given", names[(int)o->preset]);
+        ss_text_add(out, "; %s unless given", names[(int)preset]);
         return;
     case SS_OPT_FLAG:
-        ss_text_add(out, "; %s unless given", o->preset > 0 ? "true" : "false");
+        ss_text_add(out, "; %s unless given", preset > 0 ? "true" : "false");
         return;
     case SS_OPT_TEXT:
     case SS_OPT_VALUE:
         return;
     default:
         ss_text_add(out, "; %s unless given",
-                    ss_format_quantity(o->preset, o->unit, value, sizeof value));
+                    ss_format_quantity(preset, o->unit, value, sizeof value));
     }
 }
 
-void ss_opts_help(const ss_opt *list, ss_text *out)
+void ss_opts_help(const ss_opt *list, const void *presets, ss_text *out)
 {
     for (const ss_opt *o = list; o->name; o++) {
         ss_text_add(out, "  %-18s %s", o->name, o->help ? o->help : "");
         if (o->kind == SS_OPT_CHOICE) {
             ss_text_add(out, ": ");
             for (const char *c = o->choices; *c; c++)
-                ss_text_add(out, *c == '|' ? ", " : "%c", *c);
+                if (*c == '|')
+                    ss_text_add(out, ", ");
+                else
+                    ss_text_add_bytes(out, c, 1);
         } else if (o->kind == SS_OPT_QUANTITY && o->unit != SS_UNIT_NONE) {
             ss_text_add(out, " (%s)", ss_unit_name(o->unit));
         }
-        add_preset(o, out);
+        add_preset(o, preset_of(o, presets), out);
         ss_text_add(out, "\n");
     }
 }

@@ -30,6 +30,9 @@ typedef enum ss_opt_kind {
 } ss_opt_kind;
 
 #define SS_OPT_REQUIRED NAN
+#define SS_OPT_KEEP                                                                                \
+    INFINITY /* if absent, what the struct has stays: it was filled with presets                   \
+              */
 
 typedef struct ss_opt {
     const char *name;
@@ -64,7 +67,8 @@ void ss_lua_name(char *buffer, size_t n, const char *format, ...) SS_PRINTF(3, 4
 int ss_lua_unknown(lua_State *L, const char *what, const char *word, const char *const *names,
                    uint32_t n);
 
-/* The lines of the help page. */
-void ss_opts_help(const ss_opt *list, ss_text *out);
+/* The lines of the help page; `presets` is a filled struct for options with SS_OPT_KEEP, or NULL.
+ */
+void ss_opts_help(const ss_opt *list, const void *presets, ss_text *out);
 
 #endif

@@ -50,7 +50,7 @@ static key read_key(lua_State *L, int index)
     default:
         ss_lua_refuse(L,
                       "the order of keys would be chance: one of them is %s. Keep the keys in a "
-                      "list beside the table and walk that (docs/decisions/repeatable-lua.md)",
+                      "list beside the table and walk that",
                       ss_lua_kind_of(L, index));
     }
     return k;

@@ -20,7 +20,8 @@
 #define PATH_MAX 4096
 #endif
 
-static const char HOME = 0, SEED = 0; /* addresses are the registry's keys */
+static const char HOME = 0, SEED = 0, SCRIPT_NAME = 0,
+                  SCRIPT_TEXT = 0; /* addresses are the registry's keys */
 
 /* -- memory ----------------------------------------------------------------------------------- */
 
@@ -214,6 +215,22 @@ uint64_t ss_lua_seed(lua_State *L)
     uint64_t seed = (uint64_t)lua_tointeger(L, -1);
     lua_pop(L, 1);
     return seed;
+}
+
+void ss_lua_note_script(lua_State *L)
+{
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &SCRIPT_NAME);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &SCRIPT_TEXT);
+}
+
+const char *ss_lua_script(lua_State *L, const char **text)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &SCRIPT_TEXT);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &SCRIPT_NAME);
+    const char *name = lua_tostring(L, -1);
+    *text = lua_tostring(L, -2);
+    lua_pop(L, 2); /* the registry keeps both */
+    return name;
 }
 
 void ss_lua_prepare(lua_State *L, uint64_t seed)

@@ -2,8 +2,8 @@
  *
  * Lua's memory comes from base/mem.h, so a test can fail it like any other.  Two runs of one script
  * do the same thing: `pairs` and `next` go by key order, `math.random` is one of our streams,
- * `table.sort` is stable (docs/decisions/repeatable-lua.md).  Under a stock lua5.4 nothing of
- * the host's is replaced until the script calls soapstone.repeatable().
+ * `table.sort` is stable (docs/decisions/0006-repeatable-scripts.md).  Under a stock lua5.4 nothing
+ * of the host's is replaced until the script calls soapstone.repeatable().
  */
 #ifndef SS_LUA_STATE_H
 #define SS_LUA_STATE_H
@@ -37,6 +37,11 @@ bool ss_lua_is_own_source(lua_State *L, const char *source);
 
 /* The seed that was given to the run. */
 uint64_t ss_lua_seed(lua_State *L);
+
+/* Notes the script that is run, for the record (name on top of the stack, text below); and gives it
+ * back, NULL if nothing was noted. */
+void ss_lua_note_script(lua_State *L);
+const char *ss_lua_script(lua_State *L, const char **text);
 
 /* Replaces pairs, next, math.random, math.randomseed and table.sort in the state's globals. */
 void ss_lua_make_repeatable(lua_State *L, uint64_t seed);

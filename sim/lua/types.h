@@ -5,8 +5,14 @@
 #include <lua.h>
 
 #include "graph/model.h"
+#include "graph/route.h"
+#include "graph/strategy.h"
 #include "graph/topology.h"
+#include "io/view.h"
 #include "lua/box.h"
+#include "simulate/cost.h"
+#include "simulate/engine.h"
+#include "simulate/result.h"
 
 /* A model, and what new tensors of it are made of. */
 typedef struct ss_lua_model {
@@ -14,8 +20,36 @@ typedef struct ss_lua_model {
     ss_dtype dtype;
 } ss_lua_model;
 
+/* What is needed to simulate, and what every simulation of it uses again. */
+typedef struct ss_lua_problem {
+    const ss_model *model; /* kept by the boxes that the problem holds */
+    const ss_topology *topology;
+    ss_routes *routes;
+    ss_costs *costs; /* of its own: the sources of those that were given */
+    ss_engine *engine;
+    ss_timer timer;
+    ss_lower_options options;
+} ss_lua_problem;
+
+typedef struct ss_lua_strategy {
+    ss_strategy *strategy;
+    char *name;
+    bool changed; /* since it got its name */
+} ss_lua_strategy;
+
+typedef struct ss_lua_result {
+    ss_result *result;
+    const ss_model *model; /* NULL: a bare task graph */
+    const ss_topology *topology;
+    char *name; /* of the strategy */
+    ss_view view;
+    bool viewed; /* the view is there: made when first asked for */
+} ss_lua_result;
+
 extern const ss_lua_type ss_lua_model_type, ss_lua_tensor_type;
 extern const ss_lua_type ss_lua_topology_type, ss_lua_node_type;
+extern const ss_lua_type ss_lua_costs_type, ss_lua_problem_type;
+extern const ss_lua_type ss_lua_strategy_type, ss_lua_result_type;
 
 /* A device of the topology at stack index `topology`: the node that t:device returned, its number,
  * or its name. */
@@ -24,9 +58,35 @@ ss_device ss_lua_device(lua_State *L, int index, int topology, const char *path)
 /* An operator of the model: its name or its position. */
 ss_op ss_lua_op(lua_State *L, int index, const ss_model *m, const char *path);
 
+/* The view of the result at stack index `index`. */
+const ss_view *ss_lua_view(lua_State *L, int index);
+
+/* Pushes a strategy of the problem at `problem`: ready-made by the options at `index`. */
+int ss_lua_strategy_new(lua_State *L, int problem, const char *kind, int options);
+/* The same from a file; and a table of what was matched. */
+int ss_lua_strategy_load(lua_State *L, int problem, const char *path, int options);
+/* Pushes what a simulation of the problem at `problem` says. */
+int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const char *name);
+
+/* The options of soapstone.problem, for the help. */
+void ss_lua_problem_help(ss_text *out);
+int ss_lua_problem_new(lua_State *L); /* soapstone.problem */
+int ss_lua_record(lua_State *L);      /* soapstone.record */
+int ss_lua_inspect(lua_State *L);     /* soapstone.inspect */
+
+void ss_lua_set_number(lua_State *L, const char *key, double value);
+void ss_lua_set_integer(lua_State *L, const char *key, lua_Integer value);
+void ss_lua_set_text(lua_State *L, const char *key, const char *value); /* NULL: nothing */
+void ss_lua_set_flag(lua_State *L, const char *key, bool value);
+void ss_lua_set_time(lua_State *L, const char *key, ss_time value); /* in seconds */
+
 /* Each pushes the table of its part of the module. */
+void ss_lua_open_costs(lua_State *L);
+void ss_lua_open_dag(lua_State *L);
+void ss_lua_open_plot(lua_State *L);
 void ss_lua_open_unit(lua_State *L);
 void ss_lua_open_model(lua_State *L);
 void ss_lua_open_topology(lua_State *L);
+void ss_lua_register_problem(lua_State *L); /* the types of problems, strategies, results */
 
 #endif

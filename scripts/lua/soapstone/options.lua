@@ -20,7 +20,14 @@
 
 local soapstone = require "soapstone"
 
-local refuse, nearest, ordered = soapstone.refuse, soapstone.nearest, soapstone.pairs
+local nearest, ordered = soapstone.nearest, soapstone.pairs
+
+-- Every refusal begins with whose options they are: "nmt: option 'batch' is 0 ...".
+local whose = ""
+
+local function refuse(format, ...)
+  soapstone.refuse("%s" .. format, whose, ...)
+end
 
 local Rule = {} -- the metatable of rules: tells them from tables that are presets
 
@@ -125,6 +132,9 @@ end
 local options = {}
 
 local function make(_, given, presets)
+  local caller = debug.getinfo(2, "S")
+  local file = caller and caller.source:match "^@.-([^/]+)%.lua$"
+  whose = file and file .. ": " or ""
   if given ~= nil and type(given) ~= "table" then
     refuse("a table of options is expected, not %s", kind_of(given))
   end
@@ -168,6 +178,6 @@ function options.required(kind, unit)
   return rule(kind, nil, { required = true, unit = unit })
 end
 
-options.refuse = refuse -- refuse(format, ...): for what only the model or topology can know
+options.refuse = soapstone.refuse -- refuse(format, ...): for what only the model or topology can know
 
 return setmetatable(options, { __call = make })

@@ -1,0 +1,425 @@
+---@meta soapstone
+-- What an editor may know of soapstone, for the Lua language server:
+--   { "runtime.version": "Lua 5.4", "workspace.library": [".../soapstone/scripts/lua/luals"] }
+-- A test holds the names here equal to those that the program registers.  The methods of models that
+-- add operators are in operators.lua, which generate.lua writes.
+
+---@alias soapstone.quantity number|string a number in the base unit, or a text with a unit: "25 GB/s"
+---@alias soapstone.dtype "f64"|"f32"|"tf32"|"bf16"|"f16"|"f8"|"i64"|"i32"|"i8"
+
+---@class soapstone
+---@field version string
+---@field home string where models/, topologies/ and scripts/ are
+---@field costs soapstone.costs_module
+---@field dag soapstone.dag_module
+---@field model soapstone.model_module
+---@field plot soapstone.plot_module
+---@field topology soapstone.topology_module
+---@field unit soapstone.unit_module
+local soapstone = {}
+
+---What is in a file: a record, a strategy, a task graph.
+---@param path string
+---@param options? { json?: boolean }
+---@return string
+function soapstone.inspect(path, options) end
+
+---The name of the list that was meant, or nil.
+---@param word string
+---@param list string[]
+---@return string?
+function soapstone.nearest(word, list) end
+
+---pairs in the order of the keys, also in a host's Lua.
+---@generic K, V
+---@param t table<K, V>
+---@return fun(t: table<K, V>, k?: K): K, V
+---@return table<K, V>
+function soapstone.pairs(t) end
+
+---@class soapstone.problem_options
+---@field model soapstone.model
+---@field topology soapstone.topology
+---@field costs? soapstone.costs the roofline unless given
+---@field training? boolean backward, meeting of gradients and update too
+---@field lumped? boolean forward and backward as one task
+---@field coalesce? "none"|"per_device"
+---@field sync? "none"|"closed_form"|"parameter_server"|"ring"|"tree"|"two_level"
+---@field overlap? boolean gradients meet as they come
+---@field aggregate? boolean a meeting is one task of closed-form time
+---@field partial_sums? boolean adding gradients takes time
+---@field update_passes? number how often an update reads and writes its weights
+---@field links? "fifo-hop"|"fifo-pipe"|"fifo-path"
+---@field segment? soapstone.quantity messages are cut into pieces of this size
+---@field max_segments? integer
+
+---@param options soapstone.problem_options
+---@return soapstone.problem
+function soapstone.problem(options) end
+
+---A line on a terminal that the next one replaces; nil takes it away.
+---@param text? string
+function soapstone.progress(text) end
+
+---Writes an HDF5 file.
+---@param path string
+---@param what { problem: soapstone.problem, results?: table<string|integer, soapstone.result>, strategies?: table<string|integer, soapstone.strategy> }
+function soapstone.record(path, what) end
+
+---An error with the place in the user's script.
+---@param format string
+---@param ... any
+function soapstone.refuse(format, ...) end
+
+---Replaces pairs, next, math.random, math.randomseed and table.sort in a host's Lua.
+---@param options? { seed?: integer }
+function soapstone.repeatable(options) end
+
+---@class soapstone.model_module
+local model_module = {}
+
+---@param options { name: string, dtype?: soapstone.dtype, optimizer?: "sgd"|"momentum"|"adam" }
+---@return soapstone.model
+function model_module.new(options) end
+
+---@return { name: string, summary: string, attributes: table[], min_inputs: integer, max_inputs: integer }[]
+function model_module.kinds() end
+
+---@class soapstone.model
+---@field name string
+---@field batch integer samples of one step
+---@field dtype soapstone.dtype of new inputs
+local model = {}
+
+---@param name string
+---@param extents integer[] the first is the sample
+---@param options? { dtype?: soapstone.dtype }
+---@return soapstone.tensor
+function model:input(name, extents, options) end
+
+---@return { parameters: integer, parameter_bytes: integer, macs: number, forward_flops: number, output_elements: integer, operators: integer }
+function model:totals() end
+
+---@class soapstone.operator
+---@field index integer
+---@field name string
+---@field kind string
+---@field share? string
+---@field layer integer
+---@field parameters integer
+---@field macs number
+---@field flops number
+---@field attributes table<string, integer|boolean|string>
+---@field dims { name: string, class: string, extent: integer, grain: integer }[]
+---@field inputs soapstone.tensor[]
+---@field outputs soapstone.tensor[]
+
+---@return fun(): soapstone.operator?
+function model:ops() end
+
+---@param operator string|integer
+---@return soapstone.operator
+function model:op(operator) end
+
+function model:close() end
+
+---@class soapstone.tensor
+---@field name string
+---@field shape integer[]
+---@field dtype soapstone.dtype
+
+---@class soapstone.topology_module
+local topology_module = {}
+
+---@param options { name: string }
+---@return soapstone.topology
+function topology_module.new(options) end
+
+---@return { name: string, summary: string, source: string, flops: table<string, number>, memory: number, memory_bandwidth: number }[]
+function topology_module.kinds() end
+
+---@class soapstone.node
+---@field name string
+---@field device? integer its number among the devices; nil of a switch
+
+---@class soapstone.topology
+---@field name string
+---@field devices integer
+---@field links integer
+---@field machines integer
+local topology = {}
+
+---@class soapstone.device_options
+---@field kind? string of the catalogue, or of one's own
+---@field machine? integer devices of one machine share a number from 1
+---@field flops? table<soapstone.dtype, soapstone.quantity>
+---@field memory_bandwidth? soapstone.quantity
+---@field memory? soapstone.quantity
+---@field speed? number 0.5 takes twice as long
+---@field forwards? boolean routes of others may pass through it
+
+---@param name string
+---@param options? soapstone.device_options
+---@return soapstone.node
+function topology:device(name, options) end
+
+---@param name string
+---@return soapstone.node
+function topology:switch(name) end
+
+---@class soapstone.link_options
+---@field bandwidth soapstone.quantity
+---@field latency? soapstone.quantity
+---@field kind? string
+---@field duplex? "full"|"half"|"one_way"
+---@field weight? integer
+
+---@param from soapstone.node|string
+---@param to soapstone.node|string
+---@param options soapstone.link_options
+---@return integer link
+---@return integer? back
+function topology:link(from, to, options) end
+
+---@param from soapstone.node|string|integer
+---@param to soapstone.node|string|integer
+---@param links integer[]
+function topology:route(from, to, links) end
+
+---@param from soapstone.node|string|integer
+---@param to soapstone.node|string|integer
+---@return integer[]
+function topology:path(from, to) end
+
+---@return table[]
+function topology:device_list() end
+
+---@return table[]
+function topology:link_list() end
+
+function topology:close() end
+
+---@class soapstone.costs_module
+local costs_module = {}
+
+---@param times table<string, { forward?: soapstone.quantity, backward?: soapstone.quantity }|string>
+---@return soapstone.costs
+function costs_module.given(times) end
+
+---@param options? { kind?: string, launch?: soapstone.quantity, flop_efficiency?: number, conv_efficiency?: number, conv_backward_efficiency?: number, operand_efficiency?: number, memory_efficiency?: number, half_flop?: soapstone.quantity }
+---@return soapstone.costs
+function costs_module.roofline(options) end
+
+---The first that knows wins.
+---@param list soapstone.costs[]
+---@return soapstone.costs
+function costs_module.stack(list) end
+
+---@class soapstone.costs
+local costs = {}
+
+function costs:close() end
+
+---@class soapstone.problem
+---@field model soapstone.model
+---@field topology soapstone.topology
+---@field options table<string, any> the assumptions in force
+local problem = {}
+
+---@alias soapstone.ready "data_parallel"|"model_parallel"|"expert_cnn"|"expert_rnn"|"random"|"whole"
+
+---@param kind soapstone.ready
+---@param options? { name?: string, seed?: integer, max_parts?: integer, by_depth?: boolean }
+---@return soapstone.strategy
+function problem:strategy(kind, options) end
+
+---@param path string
+---@param options? { name?: string, by_name?: boolean }
+---@return soapstone.strategy
+---@return { matched: integer, missing: integer, unknown: integer }
+function problem:load_strategy(path, options) end
+
+---@param strategy soapstone.strategy
+---@param options? { name?: string }
+---@return soapstone.result
+function problem:simulate(strategy, options) end
+
+---@return string
+function problem:costs_report() end
+
+function problem:close() end
+
+---@class soapstone.strategy
+---@field name string
+---@field problem soapstone.problem
+local strategy = {}
+
+---@class soapstone.configuration
+---@field degrees table<string, integer>
+---@field parts integer
+---@field devices integer[]
+---@field pinned string[]
+
+---@param operator string|integer
+---@param options { degrees?: table<string, integer>|integer[], devices?: integer|string|soapstone.node|(integer|string|soapstone.node)[] }
+---@return soapstone.strategy
+function strategy:set(operator, options) end
+
+---@param operator string|integer
+---@return soapstone.configuration
+function strategy:get(operator) end
+
+---@param operator string|integer
+---@param what? string "all", "degrees", "devices" or the name of a dimension
+---@return soapstone.strategy
+function strategy:pin(operator, what) end
+
+---@param operator string|integer
+---@return soapstone.strategy
+function strategy:unpin(operator) end
+
+---@param kind soapstone.ready
+---@param options? table
+---@return soapstone.strategy
+function strategy:apply(kind, options) end
+
+---@param options? { name?: string }
+---@return soapstone.strategy
+function strategy:copy(options) end
+
+---@param other soapstone.strategy
+---@return { op: string, here: soapstone.configuration, there: soapstone.configuration }[]
+---@return string
+function strategy:diff(other) end
+
+---@param path string
+function strategy:save(path) end
+
+function strategy:close() end
+
+---@class soapstone.result
+---@field name string
+---@field step_time number seconds
+---@field throughput number samples per second
+---@field samples number
+---@field bytes_moved number
+---@field moved table<string, number>
+---@field compute_time number seconds, summed over the devices
+---@field tasks integer
+---@field over_capacity boolean
+---@field devices soapstone.device_use[]
+---@field links soapstone.link_use[]
+---@field critical { compute: number, transfer: number, queueing: number, steps: soapstone.critical_step[] }
+---@field assumptions string
+---@field wall_clock { lower: number, simulate: number }
+local result = {}
+
+---@class soapstone.device_use
+---@field name string
+---@field kind string
+---@field busy number seconds
+---@field idle number seconds
+---@field communicating number seconds
+---@field sent integer bytes
+---@field received integer bytes
+---@field peak_memory integer bytes
+---@field peak_at number seconds
+---@field peak table<string, integer> what the peak is made of
+---@field capacity number bytes; 0: not known
+
+---@class soapstone.link_use
+---@field name string
+---@field kind string
+---@field busy number seconds
+---@field bytes integer
+---@field messages integer
+---@field longest_wait number seconds
+
+---@class soapstone.critical_step
+---@field task integer
+---@field name string
+---@field kind string
+---@field start number
+---@field finish number
+---@field queueing number
+---@field behind? string
+
+---@param number integer
+---@return { name: string, kind: string, cargo?: string, lane: string, ready: number, start: number, finish: number, bytes: integer, critical: boolean }
+function result:task(number) end
+
+---@param device integer
+---@return { time: number, bytes: integer }[]
+function result:memory(device) end
+
+---@return string
+function result:json() end
+
+---@param path string
+---@param options? { since?: soapstone.quantity, ["until"]?: soapstone.quantity, only?: string, flows?: boolean, memory?: boolean }
+---@return { slices: integer, flows: integer, counters: integer, left_out: integer }
+function result:write_trace(path, options) end
+
+---@param path string
+---@param options? { max_nodes?: integer, device_order?: boolean }
+function result:write_dot(path, options) end
+
+function result:close() end
+
+---@class soapstone.plot_options
+---@field timeline? string
+---@field width? number inches
+---@field since? soapstone.quantity
+---@field ["until"]? soapstone.quantity
+---@field max_devices? integer
+---@field max_links? integer
+---@field gnuplot? string
+
+---@class soapstone.plot_module
+local plot_module = {}
+
+---@param what soapstone.result|string a result, or the path of a record
+---@param out string .svg, .png or .pdf
+---@param options? soapstone.plot_options
+function plot_module.gantt(what, out, options) end
+
+---@param what soapstone.result|string
+---@param out string
+---@param options? soapstone.plot_options
+function plot_module.links(what, out, options) end
+
+---@param what soapstone.result|string
+---@param out string
+---@param options? soapstone.plot_options
+function plot_module.memory(what, out, options) end
+
+---@class soapstone.dag_module
+local dag_module = {}
+
+---@param path string
+---@param options? { links?: string, segment?: soapstone.quantity, max_segments?: integer }
+---@return soapstone.result
+---@return number[] finish of each task of the file, seconds
+function dag_module.simulate(path, options) end
+
+---@param options? { tasks?: integer, devices?: integer, links?: integer, predecessors?: integer, seed?: integer }
+---@return soapstone.result
+---@return integer bytes
+function dag_module.random(options) end
+
+---@class soapstone.unit_module
+local unit_module = {}
+
+---@alias soapstone.unit_symbol "1"|"s"|"B"|"B/s"|"FLOP"|"FLOP/s"
+
+---@param value soapstone.quantity
+---@param unit? soapstone.unit_symbol
+---@return number
+function unit_module.read(value, unit) end
+
+---@param value soapstone.quantity
+---@param unit? soapstone.unit_symbol
+---@return string
+function unit_module.show(value, unit) end
+
+return soapstone

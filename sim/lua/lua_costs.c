@@ -1,0 +1,220 @@
+/* lua_costs.c - soapstone.costs: where the times of operators come from. */
+#include <math.h>
+#include <string.h>
+
+#include <lauxlib.h>
+
+#include "lua/opts.h"
+#include "lua/state.h"
+#include "lua/types.h"
+
+enum { PATH = 200 };
+
+static void free_costs(void *costs)
+{
+    ss_costs_free(costs);
+}
+
+/* Pushes an empty one. */
+static ss_costs *push_costs(lua_State *L)
+{
+    ss_lua_box *box = ss_lua_box_new(L, &ss_lua_costs_type);
+    ss_error err;
+    ss_costs *c = NULL;
+    if (ss_costs_new(&c, &err))
+        ss_lua_raise(L, &err);
+    box->object = c;
+    return c;
+}
+
+/* -- roofline --------------------------------------------------------------------------------- */
+
+static const ss_opt roofline_list[] = {
+    {.name = "kind",
+     .kind = SS_OPT_TEXT,
+     .at = offsetof(ss_roofline, kind),
+     .help = "of the devices that the other options are for; every kind unless given"},
+    {.name = "launch",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(ss_roofline, launch_s),
+     .preset = SS_OPT_KEEP,
+     .unit = SS_UNIT_SECONDS,
+     .help = "each task takes that does anything"},
+    {.name = "flop_efficiency",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(ss_roofline, flop_efficiency),
+     .preset = SS_OPT_KEEP,
+     .help = "of the peak, that large matrix products reach"},
+    {.name = "conv_efficiency",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(ss_roofline, conv_efficiency),
+     .preset = SS_OPT_KEEP,
+     .help = "the same of convolutions, forward"},
+    {.name = "conv_backward_efficiency",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(ss_roofline, conv_backward_efficiency),
+     .preset = SS_OPT_KEEP,
+     .help = "and backward"},
+    {.name = "operand_efficiency",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(ss_roofline, operand_efficiency),
+     .preset = SS_OPT_KEEP,
+     .help = "of the memory bandwidth, by products short of arithmetic"},
+    {.name = "memory_efficiency",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(ss_roofline, memory_efficiency),
+     .preset = SS_OPT_KEEP,
+     .help = "the same of streams: element-wise work, norms, updates"},
+    {.name = "half_flop",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(ss_roofline, half_flop),
+     .preset = SS_OPT_KEEP,
+     .unit = SS_UNIT_FLOP,
+     .help = "a product of so many runs at half of that efficiency"},
+    {0},
+};
+
+/* costs.roofline { launch =, ... } -> costs */
+static int costs_roofline(lua_State *L)
+{
+    ss_roofline r = {.launch_s = NAN,
+                     .flop_efficiency = NAN,
+                     .conv_efficiency = NAN,
+                     .conv_backward_efficiency = NAN,
+                     .operand_efficiency = NAN,
+                     .memory_efficiency = NAN,
+                     .half_flop = NAN,
+                     .source = "the script"};
+    ss_lua_opts(L, 1, roofline_list, "costs.roofline", &r);
+    bool given = lua_istable(L, 1) && (lua_settop(L, 1), lua_pushnil(L), lua_next(L, 1));
+    lua_settop(L, 1);
+    if (!r.kind)
+        r.kind = "*";
+    ss_costs *c = push_costs(L);
+
+    ss_error err;
+    if (ss_costs_add_roofline(c, given ? &r : NULL, &err))
+        return ss_lua_raise(L, &err);
+    return 1;
+}
+
+/* -- given ------------------------------------------------------------------------------------ */
+
+typedef struct given_options {
+    double forward, backward;
+} given_options;
+
+static const ss_opt given_list[] = {
+    {.name = "forward",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(given_options, forward),
+     .preset = SS_OPT_KEEP,
+     .unit = SS_UNIT_SECONDS,
+     .help = "time of the forward task"},
+    {.name = "backward",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(given_options, backward),
+     .preset = SS_OPT_KEEP,
+     .unit = SS_UNIT_SECONDS,
+     .help = "time of the backward task"},
+    {0},
+};
+
+/* Whether times are for the whole operator; `per` is an entry among the operators' names. */
+static bool read_per(lua_State *L)
+{
+    lua_pushliteral(L, "per");
+    bool whole = lua_rawget(L, 1) != LUA_TNIL &&
+                 ss_lua_choice(L, -1, "part|whole", "costs.given: option 'per'") == 1;
+    lua_pop(L, 1);
+    return whole;
+}
+
+/* costs.given { fc1 = { forward =, backward = }, ..., per = "part" } -> costs */
+static int costs_given(lua_State *L)
+{
+    char path[PATH];
+    if (!lua_istable(L, 1))
+        return ss_lua_refuse(L, "costs.given takes a table of operators' times, not %s",
+                             ss_lua_kind_of(L, 1));
+    lua_settop(L, 1);
+    bool whole = read_per(L);
+    ss_lua_push_sorted_keys(L, 1);
+    int keys = lua_gettop(L);
+    ss_costs *c = push_costs(L);
+    lua_Integer n = (lua_Integer)lua_rawlen(L, keys);
+    for (lua_Integer i = 1; i <= n; i++) {
+        lua_rawgeti(L, keys, i);
+        const char *name = ss_lua_text(L, -1, "costs.given: the name of an operator");
+        if (!strcmp(name, "per")) {
+            lua_pop(L, 1);
+            continue;
+        }
+        ss_lua_name(path, sizeof path, "costs.given: operator %.80s", name);
+        lua_pushvalue(L, -1);
+        lua_rawget(L, 1);
+        given_options o = {NAN, NAN};
+        if (!lua_istable(L, -1))
+            return ss_lua_refuse(L, "%s takes { forward =, backward = }, not %s", path,
+                                 ss_lua_kind_of(L, -1));
+        ss_lua_opts(L, -1, given_list, path, &o);
+
+        ss_error err;
+        if (ss_costs_add_given(c, name, o.forward, o.backward, whole, &err))
+            return ss_lua_raise(L, &err);
+        lua_pop(L, 2);
+    }
+    return 1;
+}
+
+/* -- together --------------------------------------------------------------------------------- */
+
+/* costs.stack { first, second, ... } -> costs; the first that knows wins */
+static int costs_stack(lua_State *L)
+{
+    if (!lua_istable(L, 1))
+        return ss_lua_refuse(L, "costs.stack takes a list of costs, not %s", ss_lua_kind_of(L, 1));
+    lua_settop(L, 1);
+    ss_costs *c = push_costs(L);
+    lua_Integer n = (lua_Integer)lua_rawlen(L, 1);
+    for (lua_Integer i = 1; i <= n; i++) {
+        lua_rawgeti(L, 1, i);
+        ss_lua_box *box = ss_lua_box_test(L, -1, &ss_lua_costs_type);
+        if (!box)
+            return ss_lua_refuse(L, "costs.stack: element %d is %s, not costs", (int)i,
+                                 ss_lua_kind_of(L, -1));
+
+        ss_error err;
+        if (ss_costs_add_all(c, box->object, &err))
+            return ss_lua_raise(L, &err);
+        lua_pop(L, 1);
+    }
+    return 1;
+}
+
+static int costs_text(lua_State *L)
+{
+    ss_lua_box *box = luaL_checkudata(L, 1, ss_lua_costs_type.name);
+    lua_pushstring(L, box->closed ? "costs (closed)" : "costs");
+    return 1;
+}
+
+const ss_lua_type ss_lua_costs_type = {
+    .name = "soapstone.costs",
+    .noun = "costs",
+    .free = free_costs,
+    .text = costs_text,
+};
+
+static const ss_lua_method functions[] = {
+    {"given", costs_given, "(times by operator, per =) -> costs: known seconds"},
+    {"roofline", costs_roofline, "(options) -> costs: from peaks and bandwidths"},
+    {"stack", costs_stack, "(list of costs) -> costs: the first that knows wins"},
+    {NULL, NULL, NULL},
+};
+
+void ss_lua_open_costs(lua_State *L)
+{
+    ss_lua_type_register(L, &ss_lua_costs_type);
+    ss_lua_push_functions(L, functions);
+}

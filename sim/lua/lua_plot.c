@@ -1,0 +1,129 @@
+/* lua_plot.c - soapstone.plot: figures of a step, of a result or of a record on disk. */
+#include <string.h>
+
+#include <lauxlib.h>
+
+#include "io/plot.h"
+#include "io/record.h"
+#include "lua/opts.h"
+#include "lua/state.h"
+#include "lua/types.h"
+
+/* -- a view read from a file ------------------------------------------------------------------ */
+
+static const char VIEW_TYPE[] = "soapstone.view read from a file";
+
+static int view_close(lua_State *L)
+{
+    ss_view_free(luaL_checkudata(L, 1, VIEW_TYPE));
+    return 0;
+}
+
+/* Left on the stack, empty. */
+static ss_view *push_view(lua_State *L)
+{
+    ss_view *v = lua_newuserdatauv(L, sizeof *v, 0);
+    *v = (ss_view){0};
+    if (luaL_newmetatable(L, VIEW_TYPE)) {
+        lua_pushcfunction(L, view_close);
+        lua_setfield(L, -2, "__gc");
+    }
+    lua_setmetatable(L, -2);
+    return v;
+}
+
+/* Argument 1: a result, or the path of a record. */
+static const ss_view *read_view(lua_State *L, const char *timeline)
+{
+    if (lua_type(L, 1) != LUA_TSTRING) {
+        if (timeline)
+            ss_lua_refuse(L, "plot: option 'timeline' goes with the path of a record");
+        return ss_lua_view(L, 1);
+    }
+    ss_view *v = push_view(L);
+    ss_error err;
+    if (ss_record_read_timeline(lua_tostring(L, 1), timeline, v, &err))
+        ss_lua_raise(L, &err);
+    return v;
+}
+
+/* -- drawing ---------------------------------------------------------------------------------- */
+
+typedef struct plot_options {
+    const char *timeline, *gnuplot;
+    double width, since, until;
+    uint32_t max_devices, max_links;
+} plot_options;
+
+static const ss_opt plot_list[] = {
+    {.name = "timeline",
+     .kind = SS_OPT_TEXT,
+     .at = offsetof(plot_options, timeline),
+     .help = "which of a record; may be left out if there is one"},
+    {.name = "width",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(plot_options, width),
+     .preset = 3.5,
+     .min = 1,
+     .max = 100,
+     .help = "inches on paper; 3.5 is a column"},
+    {.name = "since",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(plot_options, since),
+     .max = 1e7,
+     .unit = SS_UNIT_SECONDS,
+     .help = "where a Gantt chart begins"},
+    {.name = "until",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(plot_options, until),
+     .max = 1e7,
+     .unit = SS_UNIT_SECONDS,
+     .help = "and where it ends; 0: with the step"},
+    {.name = "max_devices",
+     .kind = SS_OPT_COUNT,
+     .at = offsetof(plot_options, max_devices),
+     .max = 10000,
+     .help = "beyond so many the extremes are shown; 0: 64"},
+    {.name = "max_links",
+     .kind = SS_OPT_COUNT,
+     .at = offsetof(plot_options, max_links),
+     .max = 10000,
+     .help = "the busiest so many; 0: 16 in a Gantt chart, 24 of links"},
+    {.name = "gnuplot",
+     .kind = SS_OPT_TEXT,
+     .at = offsetof(plot_options, gnuplot),
+     .help = "the program; looked up in PATH unless given"},
+    {0},
+};
+
+/* plot.KIND(result or path, out, options); upvalue: the kind */
+static int plot(lua_State *L)
+{
+    ss_plot_kind kind = (ss_plot_kind)lua_tointeger(L, lua_upvalueindex(1));
+    plot_options o;
+    ss_lua_opts(L, 3, plot_list, "plot", &o);
+    const char *out = ss_lua_text(L, 2, "plot: the file to draw into");
+    const char *scripts = lua_pushfstring(L, "%s/analysis", ss_lua_home(L));
+    const ss_view *v = read_view(L, o.timeline);
+
+    ss_error err;
+    ss_plot_options p = {.scripts = scripts,
+                         .gnuplot = o.gnuplot,
+                         .width_in = o.width,
+                         .max_devices = o.max_devices,
+                         .max_links = o.max_links};
+    if (ss_time_from_seconds(o.since, "since", &p.since, &err) ||
+        ss_time_from_seconds(o.until, "until", &p.until, &err) || ss_plot(v, kind, out, &p, &err))
+        return ss_lua_raise(L, &err);
+    return 0;
+}
+
+void ss_lua_open_plot(lua_State *L)
+{
+    lua_createtable(L, 0, SS_PLOT_KINDS);
+    for (int k = 0; k < SS_PLOT_KINDS; k++) {
+        lua_pushinteger(L, k);
+        lua_pushcclosure(L, plot, 1);
+        lua_setfield(L, -2, ss_plot_kind_name((ss_plot_kind)k));
+    }
+}

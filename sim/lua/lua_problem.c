@@ -1,0 +1,312 @@
+/* lua_problem.c - soapstone.problem: a model on a topology, with costs and assumptions. */
+#include <stdio.h>
+#include <string.h>
+
+#include <lauxlib.h>
+
+#include "base/mem.h"
+#include "lua/opts.h"
+#include "lua/state.h"
+#include "lua/types.h"
+
+enum { HOLD_MODEL, HOLD_TOPOLOGY };
+
+static const ss_opt problem_list[] = {
+    {.name = "model", .kind = SS_OPT_VALUE, .help = "what is trained"},
+    {.name = "topology", .kind = SS_OPT_VALUE, .help = "on what"},
+    {.name = "costs",
+     .kind = SS_OPT_VALUE,
+     .help = "times of operators; the roofline unless given"},
+    {.name = "training",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(ss_lower_options, training),
+     .preset = SS_OPT_KEEP,
+     .help = "backward, meeting of gradients and update too; else forward only"},
+    {.name = "lumped",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(ss_lower_options, lumped),
+     .preset = SS_OPT_KEEP,
+     .help = "forward and backward as one task, as the 2018 simulator has them"},
+    {.name = "coalesce",
+     .kind = SS_OPT_CHOICE,
+     .at = offsetof(ss_lower_options, coalesce),
+     .preset = SS_OPT_KEEP,
+     .choices = "none|per_device",
+     .help = "what several parts on one device need of one part is sent for each, or once"},
+    {.name = "sync",
+     .kind = SS_OPT_CHOICE,
+     .at = offsetof(ss_lower_options, sync),
+     .preset = SS_OPT_KEEP,
+     .choices = "none|closed_form|parameter_server|ring|tree|two_level",
+     .help = "how gradients meet"},
+    {.name = "overlap",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(ss_lower_options, overlap),
+     .preset = SS_OPT_KEEP,
+     .help = "gradients meet as they come; else after all backward work"},
+    {.name = "aggregate",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(ss_lower_options, aggregate),
+     .preset = SS_OPT_KEEP,
+     .help = "each ring, tree or two-level meeting is one task of closed-form time"},
+    {.name = "partial_sums",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(ss_lower_options, partial_sums),
+     .preset = SS_OPT_KEEP,
+     .help = "adding several gradients of one tensor takes time"},
+    {.name = "update_passes",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(ss_lower_options, update_passes),
+     .preset = SS_OPT_KEEP,
+     .max = 1e6,
+     .help = "how often an update reads and writes its weights; 0: it is free"},
+    {.name = "links",
+     .kind = SS_OPT_CHOICE,
+     .at = offsetof(ss_lower_options, links),
+     .preset = SS_OPT_KEEP,
+     .choices = "fifo-hop|fifo-pipe|fifo-path",
+     .help = "what a transfer does to its links"},
+    {.name = "segment",
+     .kind = SS_OPT_INTEGER,
+     .at = offsetof(ss_lower_options, segment_bytes),
+     .preset = SS_OPT_KEEP,
+     .max = 4e18,
+     .unit = SS_UNIT_BYTES,
+     .help = "messages are cut into pieces of this size; 0: never"},
+    {.name = "max_segments",
+     .kind = SS_OPT_COUNT,
+     .at = offsetof(ss_lower_options, max_segments),
+     .preset = SS_OPT_KEEP,
+     .min = 1,
+     .max = 65536,
+     .help = "and into no more than so many"},
+    {0},
+};
+
+void ss_lua_problem_help(ss_text *out)
+{
+    ss_lower_options presets = ss_lower_options_start();
+    ss_opts_help(problem_list, &presets, out);
+}
+
+/* -- making one ------------------------------------------------------------------------------- */
+
+static void free_problem(void *object)
+{
+    ss_lua_problem *p = object;
+    if (!p)
+        return;
+    ss_engine_free(p->engine);
+    ss_costs_free(p->costs);
+    ss_routes_free(p->routes);
+    ss_free(p);
+}
+
+static ss_status make_costs(ss_lua_problem *p, const ss_costs *given, ss_error *err)
+{
+    ss_status s = ss_costs_new(&p->costs, err);
+    if (!s)
+        s = given ? ss_costs_add_all(p->costs, given, err)
+                  : ss_costs_add_roofline(p->costs, NULL, err);
+    if (!s)
+        s = ss_costs_check_given(p->costs, p->model, err);
+    return s ? s : ss_costs_timer(p->costs, p->topology, &p->timer, err);
+}
+
+static ss_status make_problem(const ss_model *m, const ss_topology *t, const ss_costs *costs,
+                              const ss_lower_options *options, ss_lua_problem **out, ss_error *err)
+{
+    ss_lua_problem *p = ss_alloc_zeroed(1, sizeof *p);
+    if (!p)
+        return ss_fail_memory(err, "a problem", sizeof *p);
+    p->model = m;
+    p->topology = t;
+    p->options = *options;
+    ss_status s = ss_routes_new(t, &p->routes, err);
+    if (!s)
+        s = ss_engine_new(&p->engine, err);
+    if (!s)
+        s = make_costs(p, costs, err);
+    if (s) {
+        free_problem(p);
+        return s;
+    }
+    *out = p;
+    return SS_OK;
+}
+
+/* The box named `name` in the options, left on the stack. */
+static ss_lua_box *take(lua_State *L, const char *name, const ss_lua_type *type)
+{
+    lua_pushstring(L, name);
+    if (lua_rawget(L, 1) == LUA_TNIL)
+        ss_lua_refuse(L, "soapstone.problem: option '%s' is missing (a %s)", name, type->noun);
+    ss_lua_box *box = ss_lua_box_test(L, -1, type);
+    if (!box && luaL_testudata(L, -1, type->name))
+        ss_lua_refuse(L, "soapstone.problem: option '%s': this %s is closed", name, type->noun);
+    if (!box)
+        ss_lua_refuse(L, "soapstone.problem: option '%s' should be a %s, not %s", name, type->noun,
+                      ss_lua_kind_of(L, -1));
+    return box;
+}
+
+static bool has(lua_State *L, const char *name)
+{
+    lua_pushstring(L, name);
+    bool there = lua_rawget(L, 1) != LUA_TNIL;
+    lua_pop(L, 1);
+    return there;
+}
+
+/* soapstone.problem { model =, topology =, ... } -> problem */
+int ss_lua_problem_new(lua_State *L)
+{
+    ss_lower_options options = ss_lower_options_start();
+    ss_lua_opts(L, 1, problem_list, "soapstone.problem", &options);
+    if (lua_isnoneornil(L, 1))
+        return ss_lua_refuse(L, "soapstone.problem takes a table of options");
+    lua_settop(L, 1);
+    ss_lua_box *model = take(L, "model", &ss_lua_model_type);
+    ss_lua_box *topology = take(L, "topology", &ss_lua_topology_type);
+    ss_lua_box *costs = has(L, "costs") ? take(L, "costs", &ss_lua_costs_type) : NULL;
+    ss_lua_box *box = ss_lua_box_new(L, &ss_lua_problem_type);
+    int at = lua_gettop(L);
+    ss_lua_box_hold(L, at, HOLD_MODEL, 2);
+    ss_lua_box_hold(L, at, HOLD_TOPOLOGY, 3);
+
+    ss_error err;
+    ss_lua_problem *p = NULL;
+    if (make_problem(((ss_lua_model *)model->object)->model, topology->object,
+                     costs ? costs->object : NULL, &options, &p, &err))
+        return ss_lua_raise(L, &err);
+
+    box->object = p;
+    model->fixed = topology->fixed = true; /* routes and strategies reckon with what is there */
+    return 1;
+}
+
+/* -- what it does ----------------------------------------------------------------------------- */
+
+/* problem:strategy(kind, options) -> strategy */
+static int problem_strategy(lua_State *L)
+{
+    ss_lua_check(L, 1, &ss_lua_problem_type);
+    const char *kind = ss_lua_text(L, 2, "problem:strategy: the kind");
+    lua_settop(L, 3);
+    return ss_lua_strategy_new(L, 1, kind, 3);
+}
+
+/* problem:load_strategy(path, { name =, by_name = }) -> strategy, { matched =, missing =, unknown =
+ * } */
+static int problem_load_strategy(lua_State *L)
+{
+    ss_lua_check(L, 1, &ss_lua_problem_type);
+    const char *path = ss_lua_text(L, 2, "problem:load_strategy: the path");
+    lua_settop(L, 3);
+    return ss_lua_strategy_load(L, 1, path, 3);
+}
+
+static const ss_opt simulate_list[] = {
+    {.name = "name",
+     .kind = SS_OPT_TEXT,
+     .help = "what reports call it; the strategy's unless given"},
+    {0},
+};
+
+/* problem:simulate(strategy, { name = }) -> result */
+static int problem_simulate(lua_State *L)
+{
+    ss_lua_check(L, 1, &ss_lua_problem_type);
+    ss_lua_strategy *s = ss_lua_check(L, 2, &ss_lua_strategy_type);
+    const char *name;
+    ss_lua_opts(L, 3, simulate_list, "problem:simulate", &name);
+    return ss_lua_result_new(L, 1, s, name);
+}
+
+/* problem:costs_report() -> text: where the times came from so far */
+static int problem_costs_report(lua_State *L)
+{
+    ss_lua_problem *p = ss_lua_check(L, 1, &ss_lua_problem_type);
+    ss_text *text = ss_lua_text_new(L);
+
+    ss_error err;
+    if (ss_costs_report(p->costs, text, &err))
+        return ss_lua_raise(L, &err);
+
+    return ss_lua_text_push(L, text);
+}
+
+static int get_model(lua_State *L, int index)
+{
+    ss_lua_box_push_held(L, index, HOLD_MODEL);
+    return 1;
+}
+
+static int get_topology(lua_State *L, int index)
+{
+    ss_lua_box_push_held(L, index, HOLD_TOPOLOGY);
+    return 1;
+}
+
+static int get_options(lua_State *L, int index)
+{
+    const ss_lower_options *o =
+        &((ss_lua_problem *)ss_lua_check(L, index, &ss_lua_problem_type))->options;
+    lua_createtable(L, 0, 12);
+    ss_lua_set_flag(L, "training", o->training);
+    ss_lua_set_flag(L, "lumped", o->lumped);
+    ss_lua_set_text(L, "coalesce", o->coalesce == SS_COALESCE_NONE ? "none" : "per_device");
+    ss_lua_set_text(L, "sync", ss_sync_name(o->sync));
+    ss_lua_set_flag(L, "overlap", o->overlap);
+    ss_lua_set_flag(L, "aggregate", o->aggregate);
+    ss_lua_set_flag(L, "partial_sums", o->partial_sums);
+    ss_lua_set_number(L, "update_passes", o->update_passes);
+    ss_lua_set_text(L, "links", ss_links_mode_name(o->links));
+    ss_lua_set_integer(L, "segment", o->segment_bytes);
+    ss_lua_set_integer(L, "max_segments", o->max_segments);
+    return 1;
+}
+
+static int problem_text(lua_State *L)
+{
+    ss_lua_box *box = luaL_checkudata(L, 1, ss_lua_problem_type.name);
+    const ss_lua_problem *p = box->closed ? NULL : box->object;
+    if (p)
+        lua_pushfstring(L, "problem: %s on %s, links %s, gradients meet by %s", p->model->name,
+                        p->topology->name, ss_links_mode_name(p->options.links),
+                        ss_sync_name(p->options.sync));
+    else
+        lua_pushliteral(L, "problem (closed)");
+    return 1;
+}
+
+static const ss_lua_field problem_fields[] = {
+    {"model", get_model, "what is trained"},
+    {"topology", get_topology, "on what"},
+    {"options", get_options, "table: the assumptions in force, by the names of the options"},
+    {NULL, NULL, NULL},
+};
+
+static const ss_lua_method problem_methods[] = {
+    {"strategy", problem_strategy, "(kind, options) -> strategy: a ready-made one"},
+    {"load_strategy", problem_load_strategy, "(path, options) -> strategy, counts: a saved one"},
+    {"simulate", problem_simulate, "(strategy, { name = }) -> result: one step"},
+    {"costs_report", problem_costs_report, "() -> text: where the times came from so far"},
+    {NULL, NULL, NULL},
+};
+
+const ss_lua_type ss_lua_problem_type = {
+    .name = "soapstone.problem",
+    .noun = "problem",
+    .free = free_problem,
+    .fields = problem_fields,
+    .methods = problem_methods,
+    .text = problem_text,
+};
+
+void ss_lua_register_problem(lua_State *L)
+{
+    ss_lua_type_register(L, &ss_lua_problem_type);
+    ss_lua_type_register(L, &ss_lua_strategy_type);
+    ss_lua_type_register(L, &ss_lua_result_type);
+}

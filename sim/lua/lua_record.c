@@ -1,0 +1,265 @@
+/* lua_record.c - soapstone.record and soapstone.inspect: the HDF5 file of an experiment. */
+#include <config.h>
+
+#include <string.h>
+
+#include <lauxlib.h>
+
+#include "base/mem.h"
+#include "io/file.h"
+#include "io/inspect.h"
+#include "io/record.h"
+#include "lua/opts.h"
+#include "lua/state.h"
+#include "lua/types.h"
+
+enum { PATH = 200 };
+
+/* -- what is to be written -------------------------------------------------------------------- */
+
+typedef struct entry {
+    const char *name; /* kept by the table of names */
+    const ss_view *view;
+    const ss_strategy *strategy;
+} entry;
+
+typedef struct request {
+    const char *path;
+    ss_manifest manifest;
+    const ss_lua_problem *problem;
+    entry *result, *strategy;
+    uint32_t results, strategies;
+} request;
+
+static void refuse_other_problem(lua_State *L, const request *r, const ss_model *m,
+                                 const ss_topology *t, const char *path)
+{
+    if (m != r->problem->model || t != r->problem->topology)
+        ss_lua_refuse(L, "%s is of another problem than that of the record", path);
+}
+
+/* The name of entry `key` on top of the stack: itself, or for a list the object's own. */
+static const char *name_of(lua_State *L, const char *own, const char *path)
+{
+    if (lua_type(L, -2) != LUA_TNUMBER)
+        return ss_lua_text(L, -2, path);
+    return own;
+}
+
+static void add_result(lua_State *L, request *r, entry *e, const char *path)
+{
+    ss_lua_box *box = ss_lua_box_test(L, -1, &ss_lua_result_type);
+    if (!box)
+        ss_lua_refuse(L, "%s should be a result, not %s", path, ss_lua_kind_of(L, -1));
+    else {
+        ss_lua_result *result = box->object;
+        refuse_other_problem(L, r, result->model, result->topology, path);
+        e->view = ss_lua_view(L, lua_gettop(L));
+        e->name = name_of(L, result->name, path);
+    }
+}
+
+static void add_strategy(lua_State *L, request *r, entry *e, const char *path)
+{
+    ss_lua_box *box = ss_lua_box_test(L, -1, &ss_lua_strategy_type);
+    if (!box)
+        ss_lua_refuse(L, "%s should be a strategy, not %s", path, ss_lua_kind_of(L, -1));
+    else {
+        ss_lua_strategy *s = box->object;
+        refuse_other_problem(L, r, s->strategy->model, s->strategy->topology, path);
+        e->strategy = s->strategy;
+        e->name = name_of(L, s->name, path);
+    }
+}
+
+/* The table `option` of argument 2, in the order of its keys; entries in Lua's memory. */
+static entry *read_entries(lua_State *L, request *r, const char *option, uint32_t *n,
+                           void (*add)(lua_State *, request *, entry *, const char *))
+{
+    char path[PATH];
+    lua_pushstring(L, option);
+    if (lua_rawget(L, 2) == LUA_TNIL)
+        return NULL;
+    if (!lua_istable(L, -1))
+        ss_lua_refuse(L, "soapstone.record: option '%s' should be a table, not %s", option,
+                      ss_lua_kind_of(L, -1));
+    int table = lua_gettop(L);
+    ss_lua_push_sorted_keys(L, table);
+    int keys = lua_gettop(L);
+    lua_Unsigned count = lua_rawlen(L, keys);
+    entry *e = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *e, 0);
+    memset(e, 0, ((size_t)count + 1) * sizeof *e);
+    for (lua_Unsigned i = 0; i < count; i++) {
+        lua_rawgeti(L, keys, (lua_Integer)i + 1);
+        lua_pushvalue(L, -1);
+        lua_rawget(L, table);
+        ss_lua_name(path, sizeof path, "soapstone.record: option '%s.%.60s'", option,
+                    lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?");
+        add(L, r, &e[i], path);
+        lua_pop(L, 2);
+    }
+    *n = (uint32_t)count;
+    return e; /* stays on the stack, with the keys that the names are in */
+}
+
+/* -- the manifest ----------------------------------------------------------------------------- */
+
+/* The words of the command line, from `arg`; "" in a host without it. Leaves a text on the stack.
+ */
+static const char *push_command(lua_State *L)
+{
+    luaL_Buffer b;
+    lua_getglobal(L, "arg");
+    int arg = lua_gettop(L);
+    if (!lua_istable(L, arg))
+        return lua_pushliteral(L, "");
+    lua_Integer i = 0;
+    while (lua_rawgeti(L, arg, i - 1) == LUA_TSTRING)
+        i--;
+    lua_settop(L, arg);
+    luaL_buffinit(L, &b);
+    for (bool first = true;; first = false, i++) {
+        if (lua_rawgeti(L, arg, i) != LUA_TSTRING) {
+            lua_pop(L, 1);
+            break;
+        }
+        if (first) {
+            luaL_addvalue(&b);
+            continue;
+        }
+        lua_pushliteral(L, " ");
+        lua_insert(L, -2);
+        lua_concat(L, 2);
+        luaL_addvalue(&b);
+    }
+    luaL_pushresult(&b);
+    return lua_tostring(L, -1);
+}
+
+/* What `soapstone run` noted, or arg[0] in a host. */
+static void read_script(lua_State *L, ss_manifest *m)
+{
+    m->script_name = ss_lua_script(L, &m->script_text);
+    if (m->script_name)
+        return;
+    m->script_name = m->script_text = "";
+    lua_getglobal(L, "arg");
+    if (lua_istable(L, -1) && lua_rawgeti(L, -1, 0) == LUA_TSTRING)
+        m->script_name = lua_tostring(L, -1); /* stays on the stack */
+}
+
+static void write_options(const ss_lower_options *o, ss_text *out)
+{
+    ss_text_add(out, "training = %s\n", o->training ? "true" : "false");
+    ss_text_add(out, "lumped = %s\n", o->lumped ? "true" : "false");
+    ss_text_add(out, "coalesce = %s\n", o->coalesce == SS_COALESCE_NONE ? "none" : "per_device");
+    ss_text_add(out, "sync = %s\n", ss_sync_name(o->sync));
+    ss_text_add(out, "overlap = %s\n", o->overlap ? "true" : "false");
+    ss_text_add(out, "aggregate = %s\n", o->aggregate ? "true" : "false");
+    ss_text_add(out, "partial_sums = %s\n", o->partial_sums ? "true" : "false");
+    ss_text_add(out, "update_passes = %.17g\n", o->update_passes);
+    ss_text_add(out, "links = %s\n", ss_links_mode_name(o->links));
+    ss_text_add(out, "segment = %lld\n", (long long)o->segment_bytes);
+    ss_text_add(out, "max_segments = %u\n", (unsigned)o->max_segments);
+}
+
+/* -- writing ---------------------------------------------------------------------------------- */
+
+static ss_status write_parts(ss_record *r, const request *q, ss_error *err)
+{
+    ss_status s = ss_record_model(r, q->problem->model, err);
+    if (!s)
+        s = ss_record_topology(r, q->problem->topology, err);
+    for (uint32_t i = 0; !s && i < q->strategies; i++)
+        s = ss_record_strategy(r, q->strategy[i].name, q->strategy[i].strategy, err);
+    for (uint32_t i = 0; !s && i < q->results; i++)
+        s = ss_record_timeline(r, q->result[i].name, q->result[i].view, err);
+    return s;
+}
+
+static ss_status write_record(request *q, ss_error *err)
+{
+    ss_text options = {0};
+    ss_record *r = NULL;
+    write_options(&q->problem->options, &options);
+    ss_status s = ss_text_status(&options, err);
+    q->manifest.options = ss_text_get(&options);
+    if (!s)
+        s = ss_record_create(q->path, &q->manifest, &r, err);
+    if (!s) {
+        s = write_parts(r, q, err);
+        if (s)
+            ss_record_abandon(r);
+        else
+            s = ss_record_finish(r, err);
+    }
+    ss_text_free(&options);
+    return s;
+}
+
+static const ss_opt record_list[] = {
+    {.name = "problem", .kind = SS_OPT_VALUE, .help = "whose model and topology are written"},
+    {.name = "results", .kind = SS_OPT_VALUE, .help = "{ name = result, ... }, or a list of them"},
+    {.name = "strategies",
+     .kind = SS_OPT_VALUE,
+     .help = "{ name = strategy, ... }, or a list of them"},
+    {0},
+};
+
+/* soapstone.record(path, { problem =, results =, strategies = }) */
+int ss_lua_record(lua_State *L)
+{
+    int unused;
+    request q = {.path = ss_lua_text(L, 1, "soapstone.record: the path")};
+    ss_lua_opts(L, 2, record_list, "soapstone.record", &unused);
+    lua_settop(L, 2);
+    if (!lua_istable(L, 2))
+        return ss_lua_refuse(L, "soapstone.record takes a table of what to write");
+    lua_pushliteral(L, "problem");
+    lua_rawget(L, 2);
+    ss_lua_box *problem = ss_lua_box_test(L, -1, &ss_lua_problem_type);
+    if (!problem)
+        return ss_lua_refuse(L, "soapstone.record: option 'problem' should be a problem, not %s",
+                             ss_lua_kind_of(L, -1));
+    q.problem = problem->object;
+    q.result = read_entries(L, &q, "results", &q.results, add_result);
+    q.strategy = read_entries(L, &q, "strategies", &q.strategies, add_strategy);
+    q.manifest.version = PACKAGE_VERSION;
+    q.manifest.command = push_command(L);
+    q.manifest.seed = ss_lua_seed(L);
+    read_script(L, &q.manifest);
+
+    ss_error err;
+    if (write_record(&q, &err))
+        return ss_lua_raise(L, &err);
+    return 0;
+}
+
+/* -- reading ---------------------------------------------------------------------------------- */
+
+typedef struct inspect_options {
+    bool json;
+} inspect_options;
+
+static const ss_opt inspect_list[] = {
+    {.name = "json",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(inspect_options, json),
+     .help = "for a program; else for a person"},
+    {0},
+};
+
+/* soapstone.inspect(path, { json = }) -> text: what is in a file */
+int ss_lua_inspect(lua_State *L)
+{
+    const char *path = ss_lua_text(L, 1, "soapstone.inspect: the path");
+    inspect_options o;
+    ss_lua_opts(L, 2, inspect_list, "soapstone.inspect", &o);
+    ss_text *text = ss_lua_text_new(L);
+
+    ss_error err;
+    if (ss_inspect(path, o.json, text, &err))
+        return ss_lua_raise(L, &err);
+
+    return ss_lua_text_push(L, text);
+}

@@ -1,0 +1,29 @@
+-- small.lua - a network and a cluster small enough to know by heart.
+
+local model = require "soapstone.model"
+local topology = require "soapstone.topology"
+
+local small = {}
+
+-- 24 samples, 37 -> 11 -> 5 features, and the loss.
+function small.net()
+  local m = model.new { name = "net" }
+  local x = m:input("x", { 24, 37 })
+  local h = m:linear("fc1", x, { out = 11, activation = "relu", layer = 1 })
+  local y = m:linear("fc2", h, { out = 5, layer = 2 })
+  m:softmax_cross_entropy("loss", y, { layer = 2 })
+  return m
+end
+
+-- Two machines of two devices each around one switch; device 4 is half as fast.
+function small.quad()
+  local t = topology.new { name = "quad" }
+  local s = t:switch "sw"
+  for i = 1, 4 do
+    local d = t:device("gpu" .. i, { kind = "p100", machine = (i + 1) // 2, speed = i == 4 and 0.5 or 1 })
+    t:link(d, s, { bandwidth = "10 GB/s", latency = "3 us" })
+  end
+  return t
+end
+
+return small

@@ -1,0 +1,238 @@
+-- Problems, costs and strategies from a script, wrong input first.
+local check = require "check"
+local small = require "small"
+local soapstone = require "soapstone"
+
+local fails, equal, claim = check.fails, check.equal, check.claim
+local costs = soapstone.costs
+
+local function problem(options)
+  local o = { model = small.net(), topology = small.quad() }
+  for k, v in pairs(options or {}) do o[k] = v end
+  return soapstone.problem(o)
+end
+
+claim("a problem needs a model and a topology, open ones", function()
+  fails("takes a table of options", soapstone.problem)
+  fails("option 'model' is missing (a model)", soapstone.problem, { topology = small.quad() })
+  fails("option 'topology' is missing (a topology)", soapstone.problem, { model = small.net() })
+  fails("option 'model' should be a model, not a topology", soapstone.problem,
+    { model = small.quad(), topology = small.quad() })
+  fails("option 'costs' should be a costs, not a string", soapstone.problem,
+    { model = small.net(), topology = small.quad(), costs = "roofline" })
+  local m = small.net()
+  m:close()
+  fails("option 'model': this model is closed", soapstone.problem, { model = m, topology = small.quad() })
+end)
+
+claim("its options are refused by name, kind and bound", function()
+  local function with(o) return pcall(problem, o) end
+  fails("unknown option 'snyc'; did you mean 'sync'?", problem, { snyc = "ring" })
+  fails("option 'sync' cannot be 'rign'; did you mean 'ring'?", problem, { sync = "rign" })
+  fails("option 'links' cannot be 'fifo'", problem, { links = "fifo" })
+  fails("option 'overlap' should be true or false, not a number", problem, { overlap = 1 })
+  fails("option 'segment' is -1", problem, { segment = -1 })
+  fails("option 'segment': \"4 Mi\"", problem, { segment = "4 Mi" })
+  fails("option 'max_segments' is 0; it must be at least 1", problem, { max_segments = 0 })
+  fails("option 'update_passes' is -1; it must be at least 0", problem, { update_passes = -1 })
+end)
+
+claim("what was chosen is in force", function()
+  for _, sync in ipairs { "none", "closed_form", "parameter_server", "ring", "tree", "two_level" } do
+    equal(problem { sync = sync }.options.sync, sync)
+  end
+  for _, links in ipairs { "fifo-hop", "fifo-pipe", "fifo-path" } do
+    equal(problem { links = links }.options.links, links)
+  end
+  for _, coalesce in ipairs { "none", "per_device" } do
+    equal(problem { coalesce = coalesce }.options.coalesce, coalesce)
+  end
+  local o = problem({ segment = "4 MiB", max_segments = 7, overlap = false }).options
+  equal(o.segment, 4 << 20)
+  equal(o.max_segments, 7)
+  equal(o.overlap, false)
+  equal(o.training, true)
+  equal(tostring(problem { sync = "ring" }), "problem: net on quad, links fifo-hop, gradients meet by ring")
+end)
+
+claim("what a problem was made of can no longer change", function()
+  local p = problem()
+  fails("belongs to a problem and can no longer change", p.model.input, p.model, "y", { 3 })
+  fails("belongs to a problem and can no longer change", p.topology.switch, p.topology, "y")
+  equal(p.model.batch, 24)
+end)
+
+claim("given costs name operators that are there", function()
+  fails("takes a table of operators' times", costs.given)
+  fails("operator fc1 takes { forward =, backward = }, not a number", costs.given, { fc1 = 1e-3 })
+  fails("unknown option 'foward'; did you mean 'forward'?", costs.given, { fc1 = { foward = 1 } })
+  fails("option 'per' cannot be 'hole'; did you mean 'whole'?", costs.given, { per = "hole" })
+  fails("fc1", costs.given, { fc1 = { forward = -1 } })
+  fails("fc3", problem, { costs = costs.stack { costs.given { fc3 = { forward = 1 } }, costs.roofline() } })
+end)
+
+claim("costs that do not know are reported, not taken as nothing", function()
+  local p = problem { costs = costs.given { fc1 = { forward = "1 ms", backward = "2 ms" } } }
+  fails("no time is known for 4 parts of operators; the first is linear", p.simulate, p, p:strategy "whole")
+end)
+
+claim("given times are taken as they are, and slow devices take longer", function()
+  local times = {}
+  for _, name in ipairs { "fc1", "fc2", "loss" } do times[name] = { forward = "1 ms", backward = "2 ms" } end
+  local p = problem { costs = costs.given(times) }
+  equal(p:simulate(p:strategy "whole").step_time, 0.009)
+  local s = p:strategy "whole"
+  for _, name in ipairs { "fc1", "fc2", "loss" } do s:set(name, { devices = "gpu4" }) end
+  equal(p:simulate(s).step_time, 0.018)
+  equal(p:simulate(s).name, "whole (changed)")
+  equal(p:simulate(s, { name = "slow" }).name, "slow")
+end)
+
+claim("a roofline takes overrides", function()
+  fails("unknown option 'lunch'; did you mean 'launch'?", costs.roofline, { lunch = 1 })
+  fails("expected seconds", costs.roofline, { launch = "5 GB" })
+  local p = problem { costs = costs.roofline { launch = "1 s" } }
+  local r = p:simulate(p:strategy "whole")
+  assert(r.step_time > 6 and r.step_time < 6.01, r.step_time)
+  check.contains(p:costs_report(), "roofline")
+end)
+
+claim("the first of a stack wins", function()
+  fails("takes a list of costs", costs.stack, 3)
+  fails("element 2 is a table, not costs", costs.stack, { costs.roofline(), {} })
+  local given = costs.given { fc1 = { forward = 5, backward = 7 } }
+  local p = problem { costs = costs.stack { given, costs.roofline { launch = 0 } } }
+  local r = p:simulate(p:strategy "whole")
+  assert(r.step_time > 12 and r.step_time < 12.01, r.step_time)
+end)
+
+claim("ready-made strategies are known by name", function()
+  local p = problem()
+  fails("cannot be 'data_paralel'; did you mean 'data_parallel'?", p.strategy, p, "data_paralel")
+  fails("the kind should be a text, not nothing", p.strategy, p)
+  fails("unknown option 'seed'", p.strategy, p, "whole", { seed = 1 })
+  fails("option 'max_parts' is 0", p.strategy, p, "random", { max_parts = 0 })
+  for _, kind in ipairs { "data_parallel", "model_parallel", "expert_cnn", "expert_rnn", "random", "whole" } do
+    local s = p:strategy(kind)
+    equal(s.name, kind)
+    assert(p:simulate(s).step_time > 0)
+  end
+  equal(p:strategy("random", { name = "r1", seed = 3 }).name, "r1")
+  assert(p:strategy("random", { seed = 3 }) == p:strategy("random", { seed = 3 }))
+  local r = p:strategy("random", { seed = 3, max_parts = 2 })
+  for o in p.model:ops() do assert(r:get(o.name).parts <= 2) end
+end)
+
+claim("set says what is wrong with a configuration", function()
+  local p = problem()
+  local s = p:strategy "whole"
+  fails("no operator 'fc11'; did you mean 'fc1'?", s.set, s, "fc11", {})
+  fails("unknown option 'degree'; did you mean 'degrees'?", s.set, s, "fc1", { degree = {} })
+  fails("option 'degrees' should be a table such as { n = 4 }, not a number", s.set, s, "fc1", { degrees = 4 })
+  fails("option 'degrees': unknown option 'k'", s.set, s, "fc1", { degrees = { k = 2 } })
+  fails("option 'degrees.n' is 0; it must be at least 1", s.set, s, "fc1", { degrees = { n = 0 } })
+  fails("option 'devices[2]': there is no device 9", s.set, s, "fc1",
+    { degrees = { n = 2 }, devices = { 1, 9 } })
+  fails("no device or switch 'gpu5'; did you mean 'gpu", s.set, s, "fc1", { devices = "gpu5" })
+  fails("sw is a switch, and a device is needed", s.set, s, "fc1", { devices = "sw" })
+  fails("fc1", s.set, s, "fc1", { degrees = { n = 25 }, devices = 1 })
+  fails("fc1", s.set, s, "fc1", { degrees = { n = 2, c = 2 }, devices = { 1, 2, 3 } })
+  equal(s.name, "whole")
+  assert(s == p:strategy "whole")
+end)
+
+claim("set, get, pin and apply work together", function()
+  local p = problem()
+  local s = p:strategy "whole"
+  equal(s:set("fc1", { degrees = { n = 2, c = 2 }, devices = { 4, 3, 2, 1 } }), s)
+  local c = s:get "fc1"
+  equal(c.parts, 4)
+  equal(c.degrees.c, 2)
+  equal(table.concat(c.devices, " "), "4 3 2 1")
+  equal(s.name, "whole (changed)")
+  s:set("fc1", { devices = { "gpu1", "gpu1", 2, 2 } })
+  equal(table.concat(s:get("fc1").devices, " "), "1 1 2 2")
+  fails("there is nothing called 'al'; did you mean 'all'?", s.pin, s, "fc1", "al")
+  s:pin "fc1"
+  fails("fc1", s.set, s, "fc1", { degrees = { n = 1 }, devices = 1 })
+  s:apply "data_parallel"
+  equal(s:get("fc1").degrees.c, 2)
+  equal(s:get("fc2").degrees.n, 4)
+  equal(table.concat(s:get("fc1").pinned, " "), "n c devices")
+  s:unpin("fc1"):apply("data_parallel", { name = "dp" })
+  equal(#s:get("fc1").pinned, 0)
+  equal(s.name, "dp")
+  assert(s == p:strategy "data_parallel")
+  s:pin("fc2", "n")
+  equal(s:get("fc2").pinned[1], "n")
+end)
+
+claim("copies are their own, and diff says where they part", function()
+  local p = problem()
+  local a = p:strategy "data_parallel"
+  local b = a:copy { name = "b" }
+  assert(a == b)
+  b:set("fc2", { degrees = { 1, 5 }, devices = 2 })
+  assert(a ~= b)
+  local list, text = a:diff(b)
+  equal(#list, 1)
+  equal(list[1].op, "fc2")
+  equal(list[1].here.degrees.n, 4)
+  equal(list[1].there.degrees.c, 5)
+  check.contains(text, "fc2")
+  fails("'diff' needs a strategy as argument 1, not a table", a.diff, a, {})
+  fails("another", a.diff, a, problem():strategy "whole")
+  assert(a ~= problem():strategy "data_parallel")
+end)
+
+claim("a strategy goes to a file and comes back", function()
+  local p = problem()
+  local s = p:strategy("random", { seed = 11 }):pin "fc2"
+  local path = os.tmpname()
+  s:save(path)
+  local back, counts = p:load_strategy(path, { name = "again" })
+  assert(back == s)
+  equal(back.name, "again")
+  equal(counts.matched, 3)
+  equal(#back:get("fc2").pinned, #s:get("fc2").pinned)
+  local pair = require "soapstone.topology".new { name = "pair" }
+  pair:device("a", { kind = "p100" })
+  local other = soapstone.problem { model = small.net(), topology = pair }
+  fails("quad", other.load_strategy, other, path)
+  os.remove(path)
+  fails("nowhere.strategy", p.load_strategy, p, "nowhere.strategy")
+  fails("no-such-folder", s.save, s, "no-such-folder/x.strategy")
+end)
+
+claim("a strategy of another problem is refused", function()
+  local p, q = problem(), problem()
+  fails("the strategy is for net on quad, the problem is net on quad", p.simulate, p, q:strategy "whole")
+  fails("'simulate' needs a strategy as argument 1, not a string", p.simulate, p, "whole")
+  fails("'simulate' was called on a model, not on a problem", p.simulate, p.model, p:strategy "whole")
+end)
+
+claim("things may be closed in any order", function()
+  local p = problem()
+  local m, t = p.model, p.topology
+  local s = p:strategy "data_parallel"
+  local r = p:simulate(s)
+  m:close()
+  t:close()
+  p:close()
+  equal(#r.devices, 4) -- what it rests on is still there
+  check.contains(tostring(r), "net on quad")
+  equal(s:copy().name, "data_parallel")
+  fails("this problem is closed", p.strategy, p, "whole")
+  fails("this model is closed", m.totals, m)
+  s:close()
+  r:close()
+  equal(tostring(r), "result (closed)")
+  fails("this result is closed", function() return r.step_time end)
+  collectgarbage()
+end)
+
+claim("a model that asks for the impossible names the operator", function()
+  fails("a table of options", soapstone.problem, 5)
+end)
+
+check.done()

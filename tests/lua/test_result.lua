@@ -1,0 +1,198 @@
+-- What a result says, and the files it writes.
+local check = require "check"
+local small = require "small"
+local soapstone = require "soapstone"
+
+local fails, equal, claim = check.fails, check.equal, check.claim
+
+local problem = soapstone.problem { model = small.net(), topology = small.quad() }
+local data = problem:strategy "data_parallel"
+local r = problem:simulate(data)
+
+local function read(path)
+  local f = assert(io.open(path, "rb"))
+  local text = f:read "a"
+  f:close()
+  return text
+end
+
+local function scratch(ending)
+  local name = os.tmpname()
+  os.remove(name)
+  return name .. ending
+end
+
+claim("fields and methods that are not there are refused", function()
+  fails("a result has no field or method 'steptime'; did you mean 'step_time'?",
+    function() return r.steptime end)
+  fails("cannot be assigned to", function() r.step_time = 0 end)
+  fails("the number is 0; it must be at least 1", r.task, r, 0)
+  fails("must be at most " .. r.tasks, r.task, r, r.tasks + 1)
+  fails("the device is 5; it must be at most 4", r.memory, r, 5)
+end)
+
+claim("its figures agree with each other", function()
+  equal(r.samples, 24.0)
+  check.near(r.throughput, r.samples / r.step_time)
+  local busy, sent, received = 0, 0, 0
+  for i, d in ipairs(r.devices) do
+    equal(d.name, "gpu" .. i)
+    check.near(d.busy + d.idle, r.step_time)
+    busy, sent, received = busy + d.busy, sent + d.sent, received + d.received
+    local parts = 0
+    for _, bytes in pairs(d.peak) do parts = parts + bytes end
+    equal(parts, d.peak_memory)
+    equal(d.capacity, 16.0 * 2 ^ 30)
+    local most = 0
+    for _, m in ipairs(r:memory(i)) do most = math.max(most, m.bytes) end
+    equal(most, d.peak_memory)
+  end
+  check.near(busy, r.compute_time)
+  equal(sent, received)
+  equal(r.bytes_moved, sent + 0.0)
+  -- data parallel with a parameter server: three replicas send gradients and get weights
+  equal(r.bytes_moved, 2.0 * 3 * problem.model:totals().parameter_bytes)
+  local moved = 0
+  for _, bytes in pairs(r.moved) do moved = moved + bytes end
+  equal(moved, r.bytes_moved)
+  local carried = 0
+  for _, l in ipairs(r.links) do carried = carried + l.bytes end
+  equal(carried, 2 * sent) -- every message crosses two links
+  equal(r.over_capacity, false)
+end)
+
+claim("the critical path is the step", function()
+  local c = r.critical
+  check.near(c.compute + c.transfer + c.queueing, r.step_time)
+  equal(c.steps[1].start - c.steps[1].queueing, 0.0)
+  equal(c.steps[#c.steps].finish, r.step_time)
+  local first = r:task(c.steps[1].task)
+  equal(first.name, c.steps[1].name)
+  equal(first.critical, true)
+  assert(rawequal(r.critical, c), "made once")
+end)
+
+claim("tasks have names, lanes and times in order", function()
+  local kinds = {}
+  for i = 1, r.tasks do
+    local t = r:task(i)
+    assert(t.ready <= t.start and t.start <= t.finish and t.finish <= r.step_time)
+    kinds[t.kind] = (kinds[t.kind] or 0) + 1
+  end
+  equal(kinds.forward, 12)
+  equal(kinds.backward, 12)
+  assert(kinds.transfer > 0)
+end)
+
+claim("equal runs give equal results and equal files", function()
+  local again = soapstone.problem { model = small.net(), topology = small.quad() }
+  local s = again:strategy "data_parallel"
+  local q = again:simulate(s)
+  equal(q.step_time, r.step_time)
+  equal(tostring(q), tostring(r))
+  equal(q:json(), r:json())
+  local a, b = scratch ".json", scratch ".json"
+  r:write_trace(a)
+  q:write_trace(b)
+  equal(read(a), read(b))
+  r:write_dot(a)
+  q:write_dot(b)
+  equal(read(a), read(b))
+  os.remove(a)
+  os.remove(b)
+end)
+
+claim("a trace takes a window, and says what it left out", function()
+  local path = scratch ".json"
+  local counts = r:write_trace(path, { flows = false, memory = false })
+  equal(counts.slices, r.tasks)
+  equal(counts.flows, 0)
+  local part = r:write_trace(path, { only = "fc2" })
+  assert(part.left_out > 0 and part.slices + part.left_out == r.tasks)
+  fails("unknown option 'untill'; did you mean 'until'?", r.write_trace, r, path, { untill = 1 })
+  fails("expected seconds", r.write_trace, r, path, { since = "1 GB" })
+  fails("no-such-folder", r.write_trace, r, "no-such-folder/x.json")
+  fails("no-such-folder", r.write_dot, r, "no-such-folder/x.dot")
+  fails("the path should be a text, not nothing", r.write_dot, r)
+  os.remove(path)
+end)
+
+claim("a record takes results and strategies of one problem", function()
+  local path = scratch ".h5"
+  fails("takes a table of what to write", soapstone.record, path)
+  fails("option 'problem' should be a problem, not nil", soapstone.record, path, { results = { r } })
+  fails("unknown option 'result'; did you mean 'results'?", soapstone.record, path,
+    { problem = problem, result = { r } })
+  fails("option 'results.a' should be a result, not a strategy", soapstone.record, path,
+    { problem = problem, results = { a = data } })
+  local other = soapstone.problem { model = small.net(), topology = small.quad() }
+  fails("is of another problem", soapstone.record, path,
+    { problem = problem, strategies = { other:strategy "whole" } })
+  assert(not io.open(path))
+  fails("no-such-folder", soapstone.record, "no-such-folder/x.h5", { problem = problem })
+  soapstone.record(path, { problem = problem, results = { r, data = r }, strategies = { mine = data } })
+  local text = soapstone.inspect(path)
+  for _, part in ipairs { "net", "quad", "mine", "data:", "data_parallel:", "test_result.lua" } do
+    check.contains(text, part)
+  end
+  check.contains(soapstone.inspect(path, { json = true }), '"net"')
+  os.remove(path)
+end)
+
+claim("inspect tells strategies, task graphs and nonsense apart", function()
+  local path = scratch ".strategy"
+  data:save(path)
+  check.contains(soapstone.inspect(path), "strategy for model net")
+  check.contains(soapstone.inspect(path, { json = true }), '"kind": "strategy"')
+  local function holds(text)
+    local f = io.open(path, "w")
+    f:write(text)
+    f:close()
+  end
+  holds '{"devices": [1, 1], "links": [], "routes": [], "tasks": [["c", 0, 1.5], ["c", 1, 2]], "deps": []}'
+  check.contains(soapstone.inspect(path), "2 tasks (2 compute, 0 transfers)")
+  holds "{}"
+  fails("neither a strategy nor a task graph", soapstone.inspect, path)
+  holds "{"
+  fails("line 1, column 1", soapstone.inspect, path)
+  holds ""
+  fails(path, soapstone.inspect, path)
+  os.remove(path)
+  fails(path, soapstone.inspect, path)
+end)
+
+claim("figures say what they cannot draw", function()
+  local plot = soapstone.plot
+  fails("unknown option 'widht'; did you mean 'width'?", plot.gantt, r, "x.svg", { widht = 3 })
+  fails("x.gif", plot.gantt, r, "x.gif")
+  fails("the file to draw into should be a text", plot.gantt, r)
+  fails("nowhere.h5", plot.gantt, "nowhere.h5", "x.svg")
+  fails("goes with the path of a record", plot.gantt, r, "x.svg", { timeline = "data" })
+  fails("needs a result as argument 1, not a table", plot.gantt, {}, "x.svg")
+  assert(not io.open "x.svg" and not io.open "x.svg.tsv")
+end)
+
+claim("bare task graphs are run and measured", function()
+  local path = scratch ".json"
+  local f = io.open(path, "w")
+  f:write [=[{"devices": [1, 2], "links": [[1000, 0.5]], "routes": [[0]],
+    "tasks": [["c", 0, 1.5], ["x", 0, 500], ["c", 1, 2]], "deps": [[0, 1], [1, 2]]}]=]
+  f:close()
+  local result, finish = soapstone.dag.simulate(path)
+  equal(table.concat(finish, " "), "1.5 2.5 3.5")
+  equal(result.step_time, 3.5)
+  equal(result.tasks, 3)
+  local path_mode = soapstone.dag.simulate(path, { links = "fifo-path" })
+  equal(path_mode.step_time, 3.5)
+  fails("cannot be 'fifo_hop'; did you mean 'fifo-hop'?", soapstone.dag.simulate, path, { links = "fifo_hop" })
+  fails("nowhere.json", soapstone.dag.simulate, "nowhere.json")
+  os.remove(path)
+  local a = soapstone.dag.random { tasks = 500, seed = 7 }
+  local b, bytes = soapstone.dag.random { tasks = 500, seed = 7 }
+  equal(a.step_time, b.step_time)
+  assert(bytes > 500 * 20)
+  assert(soapstone.dag.random({ tasks = 500, seed = 8 }).step_time ~= a.step_time)
+  fails("option 'tasks' is 0", soapstone.dag.random, { tasks = 0 })
+end)
+
+check.done()
