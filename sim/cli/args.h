@@ -47,6 +47,7 @@ struct ss_cli {
     uint32_t arguments;
     ss_given given[SS_MAX_GIVEN];
     uint32_t givens;
+    void *data; /* of the command's own */
 };
 
 extern const ss_command *const ss_commands[]; /* ends at NULL */

@@ -1,9 +1,10 @@
-/* cmd_help.c - soapstone help [COMMAND | operators | KIND] */
+/* cmd_help.c - soapstone help [COMMAND | operators | options | KIND] */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/commands.h"
 #include "graph/op.h"
+#include "lua/types.h"
 
 static void add_attribute(const ss_attr_def *a, ss_text *out)
 {
@@ -61,15 +62,17 @@ static ss_status unknown_topic(const char *topic, ss_error *err)
     for (uint32_t i = 0; ss_commands[i] && n < 100; i++)
         names[n++] = ss_commands[i]->name;
     names[n++] = "operators";
+    names[n++] = "options";
     for (uint32_t i = 0; i < kinds && n < 256; i++)
         names[n++] = kind[i]->name;
     const char *near = ss_nearest(topic, names, n);
     if (near)
         return ss_fail(err, SS_EINVAL, "there is no help on '%s'; did you mean '%s'?", topic, near);
-    return ss_fail(err, SS_EINVAL,
-                   "there is no help on '%s'; topics are the commands, operators, and each kind of "
-                   "operator",
-                   topic);
+    return ss_fail(
+        err, SS_EINVAL,
+        "there is no help on '%s'; topics are the commands, operators, options, and each "
+        "kind of operator",
+        topic);
 }
 
 static int run(ss_cli *cli)
@@ -86,6 +89,8 @@ static int run(ss_cli *cli)
         ss_args_help(command, &text);
     else if (!strcmp(topic, "operators"))
         add_kinds(&text);
+    else if (!strcmp(topic, "options"))
+        ss_lua_problem_help(&text);
     else if (kind)
         add_kind(kind, &text);
     else
@@ -102,8 +107,8 @@ static const ss_flag flags[] = {{0}};
 
 const ss_command ss_command_help = {
     .name = "help",
-    .summary = "Explains a command, or a kind of operator",
-    .usage = "help [COMMAND | operators | KIND]",
+    .summary = "Explains a command, the options of a problem, or a kind of operator",
+    .usage = "help [COMMAND | operators | options | KIND]",
     .flags = flags,
     .example = "soapstone help conv2d",
     .most = 1,

@@ -1,0 +1,133 @@
+-- simulate.lua - soapstone simulate: one step of a model, or of a bare task graph.
+
+local soapstone = require "soapstone"
+local report = require "soapstone.report"
+
+local given = ...
+
+local function last(name)
+  return given[name] and given[name][#given[name]]
+end
+
+local function refuse_with(what, names)
+  for _, name in ipairs(names) do
+    if given[name] then soapstone.refuse("--%s does not go with %s", name, what) end
+  end
+end
+
+-- "4" -> 4, "true" -> true, everything else is text.
+local function value_of(text)
+  if text == "true" or text == "false" then return text == "true" end
+  return math.tointeger(text) or tonumber(text) or text
+end
+
+-- --option model.batch=64: tables of options by what they are for.
+local function read_options()
+  local options = { model = {}, topology = {}, problem = {} }
+  for _, word in ipairs(given.option or {}) do
+    local key, value = word:match "^([%w_.]+)=(.*)$"
+    if not key then soapstone.refuse("--option should be KEY=VALUE, not '%s'", word) end
+    local part, name = key:match "^(%a+)%.([%w_]+)$"
+    if not part then part, name = "problem", key end
+    if not options[part] then
+      soapstone.refuse("--option %s: there are model.NAME, topology.NAME, and options of the problem",
+        key)
+    end
+    options[part][name] = value_of(value)
+  end
+  return options
+end
+
+local function load_part(folder, name, options)
+  if not name:find "^[%w_]+$" then
+    soapstone.refuse("'%s' is not the name of a file of %s/", name, folder)
+  end
+  local found, make = pcall(require, folder .. "." .. name)
+  if not found then
+    if not make:find("module '" .. folder .. "." .. name .. "' not found", 1, true) then
+      error(make, 0)
+    end
+    soapstone.refuse("there is no %s/%s.lua", folder, name)
+  end
+  return make(options)
+end
+
+local function strategies(problem)
+  if not given.strategy then
+    return { "data_parallel", "model_parallel", "expert_cnn", "expert_rnn" }
+  end
+  local names = {}
+  for _, word in ipairs(given.strategy) do
+    for name in word:gmatch "[^,]+" do names[#names + 1] = name end
+  end
+  return names
+end
+
+local function make_strategy(problem, name)
+  if name:find "[./]" then return (problem:load_strategy(name)) end
+  return problem:strategy(name)
+end
+
+local function print_json(results)
+  local texts = {}
+  for i, r in ipairs(results) do texts[i] = r:json():gsub("%s+$", "") end
+  print("[" .. table.concat(texts, ",\n") .. "]")
+end
+
+local function print_table(problem, results)
+  print(problem.model)
+  print(problem.topology)
+  print()
+  print(report.compare(results))
+  print()
+  print("assumptions: " .. results[1].assumptions)
+end
+
+local function simulate_model()
+  refuse_with("--model", { "dag", "links", "segment", "max-segments" })
+  if not given.model then soapstone.refuse("--model is missing (or --dag)") end
+  if not given.topology then soapstone.refuse("--topology is missing") end
+  local options = read_options()
+  local o = options.problem
+  o.model = load_part("models", last "model", options.model)
+  o.topology = load_part("topologies", last "topology", options.topology)
+  local problem = soapstone.problem(o)
+  local results, made = {}, {}
+  local names = strategies(problem)
+  for i, name in ipairs(names) do
+    soapstone.progress(("simulating %s (%d of %d)"):format(name, i, #names))
+    made[i] = make_strategy(problem, name)
+    results[i] = problem:simulate(made[i])
+  end
+  soapstone.progress()
+  if given.json then
+    print_json(results)
+  elseif #results == 1 then
+    print(results[1])
+  else
+    print_table(problem, results)
+  end
+  if given.record then
+    soapstone.record(last "record", { problem = problem, results = results, strategies = made })
+  end
+end
+
+local function simulate_dag()
+  refuse_with("--dag", { "model", "topology", "strategy", "option", "record" })
+  local result, finish = soapstone.dag.simulate(last "dag", {
+    links = last "links", segment = last "segment",
+    max_segments = given["max-segments"] and value_of(last "max-segments"),
+  })
+  local lines = {}
+  if given.json then
+    for i, t in ipairs(finish) do lines[i] = ("%.17g"):format(t) end
+    print(('{"makespan": %.17g, "finish": [%s]}'):format(result.step_time, table.concat(lines, ", ")))
+    return
+  end
+  print(("makespan %.12g s"):format(result.step_time))
+  for i, t in ipairs(finish) do lines[i] = ("%d\t%.12g"):format(i - 1, t) end
+  print("task\tfinish_s")
+  print(table.concat(lines, "\n"))
+end
+
+if given.dag then simulate_dag() else simulate_model() end

@@ -1,0 +1,83 @@
+-- report.lua - tables for a terminal: any rows, and results side by side.
+
+local soapstone = require "soapstone"
+
+local show = soapstone.unit.show
+
+local report = {}
+
+local function width_of(text) -- in characters, not bytes
+  return utf8.len(text) or #text
+end
+
+-- A table with a header line; columns whose cells all begin with a digit or a dash go to the right.
+function report.table(header, rows)
+  local widths, right, lines = {}, {}, {}
+  for c, title in ipairs(header) do
+    widths[c], right[c] = width_of(title), #rows > 0
+    for _, row in ipairs(rows) do
+      local cell = tostring(row[c] or "")
+      widths[c] = math.max(widths[c], width_of(cell))
+      right[c] = right[c] and cell:find "^[%d-]" ~= nil
+    end
+  end
+  local function line(cells)
+    local out = {}
+    for c in ipairs(header) do
+      local cell = tostring(cells[c] or "")
+      local pad = (" "):rep(widths[c] - width_of(cell))
+      out[c] = right[c] and pad .. cell or cell .. pad
+    end
+    lines[#lines + 1] = (table.concat(out, "  "):gsub("%s+$", ""))
+  end
+  line(header)
+  for _, row in ipairs(rows) do line(row) end
+  return table.concat(lines, "\n")
+end
+
+-- The device that is busy longest and the one that is busy shortest: tables of r.devices.
+function report.extremes(r)
+  local busiest, idlest = r.devices[1], r.devices[1]
+  for _, d in ipairs(r.devices) do
+    if d.busy > busiest.busy then busiest = d end
+    if d.busy < idlest.busy then idlest = d end
+  end
+  return busiest, idlest
+end
+
+-- The device whose memory is fullest, by its peak.
+function report.fullest(r)
+  local fullest = r.devices[1]
+  for _, d in ipairs(r.devices) do
+    if d.peak_memory > fullest.peak_memory then fullest = d end
+  end
+  return fullest
+end
+
+local function share(part, whole)
+  return whole > 0 and ("%.1f %%"):format(100 * part / whole) or "0 %"
+end
+
+local function memory(r)
+  local d = report.fullest(r)
+  local text = show(d.peak_memory, "B")
+  if d.capacity > 0 then text = text .. " of " .. show(d.capacity, "B") end
+  return r.over_capacity and text .. " (too much)" or text
+end
+
+-- Results of one problem, one a line.
+function report.compare(results)
+  local rows = {}
+  for i, r in ipairs(results) do
+    local busiest, idlest = report.extremes(r)
+    rows[i] = {
+      r.name, show(r.step_time, "s"), ("%.1f"):format(r.throughput), show(r.bytes_moved, "B"),
+      busiest.name .. " " .. share(busiest.busy, r.step_time),
+      idlest.name .. " " .. share(idlest.busy, r.step_time), memory(r),
+    }
+  end
+  return report.table({ "strategy", "step time", "samples/s", "bytes moved", "busiest device",
+    "idlest device", "peak memory" }, rows)
+end
+
+return report

@@ -1,0 +1,96 @@
+/* cmd_scripts.c - the commands that are ready-made scripts: scripts/lua/commands/NAME.lua. */
+#include "cli/commands.h"
+#include "cli/host.h"
+
+#define DEBUG_FLAG                                                                                 \
+    {                                                                                              \
+        "debug", 0, NULL, "errors come with a traceback"                                           \
+    }
+#define JSON_FLAG                                                                                  \
+    {                                                                                              \
+        "json", 0, NULL, "results as JSON"                                                         \
+    }
+
+static const ss_flag simulate_flags[] = {
+    {"dag", 0, "FILE", "a bare task graph in JSON, instead of a model"},
+    {"links", 0, "MODE", "fifo-hop, fifo-pipe or fifo-path"},
+    {"segment", 0, "SIZE", "messages are cut into pieces of this size: \"4 MiB\""},
+    {"max-segments", 0, "N", "and into no more than so many"},
+    {"model", 'm', "NAME", "a file of models/: nmt"},
+    {"topology", 't', "NAME", "a file of topologies/: p100_cluster"},
+    {"strategy", 's', "NAME,...", "ready-made strategies or files of saved ones"},
+    {"option", 'o', "KEY=VALUE", "model.batch=64, topology.nodes=4, sync=ring (may be repeated)"},
+    {"record", 'r', "FILE.h5", "writes everything there too"},
+    {"seed", 0, "N", "of random strategies; 0 unless given"},
+    JSON_FLAG,
+    DEBUG_FLAG,
+    {0},
+};
+
+const ss_command ss_command_simulate = {
+    .name = "simulate",
+    .summary = "Simulates one step and prints what it says",
+    .usage = "simulate --model NAME --topology NAME [--strategy NAME,...] [--option KEY=VALUE]...\n"
+             "       soapstone simulate --dag FILE.json [--links MODE] [--segment SIZE]",
+    .about =
+        "Without --strategy all that fit are compared. With --dag the makespan and the finish\n"
+        "of every task are printed.",
+    .flags = simulate_flags,
+    .example = "soapstone simulate -m nmt -t p100_cluster -s data_parallel,expert_rnn "
+               "-o model.batch=1024",
+    .run = ss_host_script_command,
+};
+
+static const ss_flag plot_flags[] = {
+    {"output", 'o', "FILE", "svg, png or pdf by its ending; KIND.svg unless given"},
+    {"timeline", 't', "NAME", "which of the file; may be left out if there is one"},
+    {"width", 0, "INCHES", "on paper; 3.5 is a column"},
+    {"since", 0, "TIME", "where a Gantt chart begins"},
+    {"until", 0, "TIME", "and where it ends"},
+    DEBUG_FLAG,
+    {0},
+};
+
+const ss_command ss_command_plot = {
+    .name = "plot",
+    .summary = "Draws a figure from a record",
+    .usage = "plot gantt|links|memory FILE.h5 [-o OUT] [--timeline NAME]",
+    .about =
+        "The data is kept beside the figure as OUT.tsv: gnuplot -c analysis/KIND.gp redraws it.",
+    .flags = plot_flags,
+    .example = "soapstone plot gantt nmt.h5 --timeline expert_rnn -o expert.pdf",
+    .least = 2,
+    .most = 2,
+    .run = ss_host_script_command,
+};
+
+static const ss_flag inspect_flags[] = {JSON_FLAG, DEBUG_FLAG, {0}};
+
+const ss_command ss_command_inspect = {
+    .name = "inspect",
+    .summary = "Says what is in a file: a record, a strategy, a task graph",
+    .usage = "inspect FILE [--json]",
+    .flags = inspect_flags,
+    .example = "soapstone inspect nmt.h5",
+    .least = 1,
+    .most = 1,
+    .run = ss_host_script_command,
+};
+
+static const ss_flag bench_flags[] = {
+    {"tasks", 'n', "N", "of the largest graph; 1000000 unless given"},
+    {"seed", 0, "N", "of the graphs; 0 unless given"},
+    JSON_FLAG,
+    DEBUG_FLAG,
+    {0},
+};
+
+const ss_command ss_command_bench = {
+    .name = "bench",
+    .summary = "Measures the simulator on this machine",
+    .usage = "bench [--tasks N] [--json]",
+    .about = "Random task graphs with three predecessors a task; nanoseconds and bytes a task.",
+    .flags = bench_flags,
+    .example = "soapstone bench --tasks 100000",
+    .run = ss_host_script_command,
+};
