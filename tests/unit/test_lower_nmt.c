@@ -27,18 +27,6 @@ static ss_status no_time(void *context, double bytes, ss_device device, ss_time 
 
 static const ss_timer timer = {.part = one_microsecond, .memory = no_time};
 
-/* Samples over all devices, or over machines with layer l on GPU (l - 1) mod 4 of each. */
-static void place(ss_strategy *s, bool expert)
-{
-    static ss_device device[64];
-    for (uint32_t i = 1; i <= s->model->ops; i++) {
-        uint32_t parts = expert ? 16 : 64, layer = s->model->op[i].layer;
-        for (uint32_t p = 0; p < parts; p++)
-            device[p].i = expert ? 4 * p + 1 + (layer - 1) % 4 : p + 1;
-        net_must(ss_strategy_set(s, (ss_op){i}, &parts, 1, device, parts, &err), &err);
-    }
-}
-
 static ss_lowered lowered;
 
 static double moved(int state_steps, bool expert, ss_sync sync, bool lumped)
@@ -52,7 +40,8 @@ static double moved(int state_steps, bool expert, ss_sync sync, bool lumped)
     o.lumped = lumped;
     net_must(ss_routes_new(t, &r, &err), &err);
     net_must(ss_strategy_new(m, t, &s, &err), &err);
-    place(s, expert);
+    net_must(expert ? ss_strategy_expert_rnn(s, false, &err) : ss_strategy_data_parallel(s, &err),
+             &err);
     net_must(ss_lower(m, t, r, s, &timer, &o, &lowered, &err), &err);
     ss_strategy_free(s);
     ss_routes_free(r);
