@@ -61,9 +61,25 @@ static ss_status refuse(const content *c, ss_error *err, ss_status status, const
     return ss_fail(err, status, "%s: %s", c->name, text);
 }
 
+enum { QUOTED = 24, DESCRIBED = 48, PLACE = 64 };
+
+/* The beginning of a string of the file, fit for one line: cut between characters. */
+static const char *quote(const char *s, char *buffer)
+{
+    size_t n = 0;
+    for (; s[n] && n < QUOTED; n++)
+        buffer[n] = (unsigned char)s[n] < 0x20 || s[n] == 0x7f ? '?' : s[n];
+    if (s[n])
+        while (n && ((unsigned char)s[n] & 0xc0) == 0x80)
+            n--;
+    buffer[n] = 0;
+    return buffer;
+}
+
 /* What stands there, for "expected ..., got ...". */
 static const char *describe(const json_t *v, char *buffer, size_t n)
 {
+    char quoted[QUOTED + 1];
     if (!v)
         return "nothing";
     switch (json_typeof(v)) {
@@ -73,7 +89,7 @@ static const char *describe(const json_t *v, char *buffer, size_t n)
         snprintf(buffer, n, "a list of %zu", json_array_size(v));
         return buffer;
     case JSON_STRING:
-        snprintf(buffer, n, "\"%.24s\"", json_string_value(v));
+        snprintf(buffer, n, "\"%s\"", quote(json_string_value(v), quoted));
         return buffer;
     case JSON_INTEGER:
         snprintf(buffer, n, "%lld", (long long)json_integer_value(v));
@@ -90,8 +106,6 @@ static const char *describe(const json_t *v, char *buffer, size_t n)
     }
     return "something else";
 }
-
-enum { DESCRIBED = 48, PLACE = 64 };
 
 static ss_status expected(const content *c, const char *place, const char *what, const json_t *got,
                           ss_error *err)
@@ -343,7 +357,8 @@ static ss_status check_keys(const content *c, ss_error *err)
         if (k < KNOWN)
             continue;
         const char *near = ss_nearest(key, known, KNOWN);
-        return refuse(c, err, SS_EFORMAT, "unknown key \"%.64s\"%s%s%s", key,
+        char quoted[QUOTED + 1];
+        return refuse(c, err, SS_EFORMAT, "unknown key \"%s\"%s%s%s", quote(key, quoted),
                       near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
     return SS_OK;

@@ -55,13 +55,19 @@ static bool share_a_resource(const ss_tasks *t, uint32_t a, uint32_t b)
     return false;
 }
 
-/* A step that queued started when the task in front of it ended.  Steps are in order of time, so
- * for every task of the graph those that start at its end are found by halving. */
+static bool is_in_front(const ss_tasks *t, const ss_timeline *l, uint32_t u, uint32_t i)
+{
+    bool before = l->ready[u] < l->ready[i] || (l->ready[u] == l->ready[i] && u < i);
+    return before && share_a_resource(t, u, i);
+}
+
+/* A step that queued started when the task in front of it ended.  That is one that took time,
+ * unless a task without duration on several resources was held up on another of them.  Steps are in
+ * order of time, so for every task of the graph those that start at its end are found by halving.
+ */
 static void find_blockers(const ss_tasks *t, const ss_timeline *l, ss_critical *c)
 {
     for (uint32_t u = 1; u <= t->n; u++) {
-        if (t->hold[u] == 0)
-            continue;
         uint32_t low = 0, high = c->n;
         while (low < high) {
             uint32_t middle = low + (high - low) / 2;
@@ -72,9 +78,10 @@ static void find_blockers(const ss_tasks *t, const ss_timeline *l, ss_critical *
         }
         for (; low < c->n && l->start[c->step[low].task.i] == l->end[u]; low++) {
             ss_critical_step *s = &c->step[low];
-            if (s->queueing > 0 && s->blocker.i == 0 && s->task.i != u &&
-                share_a_resource(t, u, s->task.i))
-                s->blocker.i = u; /* u grows: of equals the smallest */
+            uint32_t known = s->blocker.i; /* u grows: of equals the smallest stays */
+            bool better = known == 0 || (t->hold[known] == 0 && t->hold[u] > 0);
+            if (s->queueing > 0 && better && is_in_front(t, l, u, s->task.i))
+                s->blocker.i = u;
         }
     }
 }

@@ -98,6 +98,21 @@ static void what_takes_no_time_blocks_nobody(void)
     close_world(&w);
 }
 
+static void unless_it_was_held_up_elsewhere(void)
+{
+    world w;
+    uint32_t set;
+    CHECK_OK(open_world(&w));
+    CHECK_OK(ss_tasks_set(&w.t, (uint32_t[]){1, 2}, 2, &set, &err));
+    add(&w, 1, 9, 0, 0);
+    uint32_t blocker = add(&w, set, 0, 0, 0); /* 9..9 */
+    uint32_t last = add(&w, 2, 3, 0, 0);      /* 9..12, behind the one without duration */
+    CHECK_OK(run(&w));
+    CHECK(w.c.n == 1 && w.c.step[0].task.i == last);
+    CHECK(w.c.step[0].blocker.i == blocker, "%u", w.c.step[0].blocker.i);
+    close_world(&w);
+}
+
 static void an_empty_graph_has_an_empty_path(void)
 {
     world w;
@@ -142,6 +157,7 @@ int main(void)
     RUN(the_parts_sum_to_the_makespan);
     RUN(of_equal_predecessors_the_smallest_is_followed);
     RUN(what_takes_no_time_blocks_nobody);
+    RUN(unless_it_was_held_up_elsewhere);
     RUN(an_empty_graph_has_an_empty_path);
     RUN(labels_say_what_is_transfer);
     RUN(no_memory_is_said);

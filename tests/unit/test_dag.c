@@ -44,6 +44,10 @@ static const struct wrong {
      "devices[1]: a device's relative speed is 0; it must be more than 0", SS_EINVAL},
     {FILE_OF("[1, \"fast\"]", LINKS, ROUTES, TASKS, DEPS),
      "devices[1]: expected a device's relative speed, got \"fast\"", SS_EFORMAT},
+    {FILE_OF("[\"a\\n\\u00e4bcdefghijklmnopqrst\\u00e4uvw\"]", LINKS, ROUTES, TASKS, DEPS),
+     "relative speed, got \"a?\xc3\xa4"
+     "bcdefghijklmnopqrst\"",
+     SS_EFORMAT},
     {FILE_OF(DEVICES, "[[1e9], [2e9, 0]]", ROUTES, TASKS, DEPS),
      "links[0]: expected [bytes per second, latency in seconds], got a list of 1", SS_EFORMAT},
     {FILE_OF(DEVICES, "[[1e9, 1e-6], [-2e9, 0]]", ROUTES, TASKS, DEPS), "links[1][0]: a bandwidth",
