@@ -18,6 +18,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "graph/catalog.h"
 #include "simulate/cost_sources.h"
 
 static const ss_roofline builtin[] = {
@@ -30,27 +31,25 @@ static const ss_roofline builtin[] = {
      "products: fitted to DeepBench training results of P100; streams: STREAM triad 557.2 of 732 "
      "GB/s with ECC (mohamso/stream-cuda)"},
     {"p100_pcie", 5e-6, 0.82, 0.67, 0.43, 0.30, 0.76, 1.0e8, "as p100"},
-    {"v100", 1.0e-5, 0.84, 0.74, 0.46, 0.70, 0.90, 1.4e8,
-     "products: fitted to DeepBench training results of V100, f32 and f16; streams: 869 of 900 "
-     "GB/s "
-     "were measured for reads (cuda-roofline); 0.90 allows for writes and is assumed"},
-    {"v100_32gb", 1.0e-5, 0.84, 0.74, 0.46, 0.70, 0.90, 1.4e8, "as v100"},
-    {"a100", 1.0e-5, 0.81, 0.71, 0.45, 0.70, 0.84, 3.5e8,
+    {"v100", 1.0e-5, 0.84, 0.74, 0.46, 0.70, 0.86, 1.4e8,
+     "products: fitted to DeepBench training results of V100, f32 and f16; streams: copies inside "
+     "the devices of a DGX-1 at 769.5 to 771.6 of 900 GB/s"},
+    {"v100_32gb", 1.0e-5, 0.84, 0.74, 0.46, 0.70, 0.86, 1.4e8, "as v100"},
+    {"a100", 1.0e-5, 0.81, 0.71, 0.45, 0.70, 0.78, 3.5e8,
      "products: best matrix product found 271.2 of 312 TFLOP/s in bf16 (ml-engineering, compute/"
      "accelerator), times 0.93, what P100's and V100's large products have of their best; "
-     "convolutions, operands and launch in proportion to V100, half_flop by peak; streams: as "
-     "h100, "
-     "assumed"},
-    {"a100_80gb", 1.0e-5, 0.81, 0.71, 0.45, 0.70, 0.84, 3.5e8, "as a100"},
-    {"h100", 1.0e-5, 0.75, 0.66, 0.41, 0.70, 0.84, 1.1e9,
+     "convolutions, operands and launch in proportion to V100, half_flop by peak; streams: copies "
+     "inside eight A100 SXM 80 GB at 1581 to 1594 of 2039 GB/s"},
+    {"a100_80gb", 1.0e-5, 0.81, 0.71, 0.45, 0.70, 0.78, 3.5e8, "as a100"},
+    {"h100", 1.0e-5, 0.75, 0.66, 0.41, 0.70, 0.75, 1.1e9,
      "products: best matrix product found 794.5 of 989 TFLOP/s in bf16 (ml-engineering, compute/"
      "accelerator), times 0.93, what P100's and V100's large products have of their best; "
-     "convolutions, operands and launch in proportion to V100, half_flop by peak; streams: "
-     "BabelStream triad 3304 of 3938 GB/s of an H100 NVL"},
+     "convolutions, operands and launch in proportion to V100, half_flop by peak; streams: copies "
+     "inside eight H100 SXM at 2494 to 2534 of 3350 GB/s"},
     {"cpu", 1.0e-5, 0.70, 0.67, 0.50, 0.44, 0.80, 1.3e7,
      "products: fitted to DeepBench training results of a Xeon Phi 7250 (KNL), the one processor "
      "with AVX-512 there, half_flop by peak; streams: 0.80, assumed"},
-    {"*", 7e-6, 0.83, 0.70, 0.45, 0.50, 0.80, 1.2e8,
+    {"*", 7e-6, 0.83, 0.70, 0.45, 0.50, 0.76, 1.2e8,
      "any device: middle of the constants fitted to DeepBench training results of P100, V100, "
      "TITAN Xp and T4; streams: middle of the devices above"},
 };
@@ -185,6 +184,20 @@ static double product_efficiency(const ss_roofline *r, const ss_cost_part *part)
     return part->phase == SS_FORWARD ? r->conv_efficiency : r->conv_backward_efficiency;
 }
 
+/* A kind that is nobody's may be a slip of the pen. */
+static void say_what_lacks(const ss_device_def *device, const char *what, ss_cost_answer *answer)
+{
+    const char *known[64], *near = NULL;
+    uint32_t n;
+    const ss_device_kind *kinds = ss_device_kinds(&n);
+    for (uint32_t i = 0; i < n && i < 64; i++)
+        known[i] = kinds[i].def.kind;
+    if (!ss_device_kind_find(device->kind))
+        near = ss_nearest(device->kind, known, n < 64 ? n : 64);
+    snprintf(answer->why_not, sizeof answer->why_not, "%s has no %s%s%s%s", device->kind, what,
+             near ? "; was " : "", near ? near : "", near ? " meant?" : "");
+}
+
 void ss_cost_roofline_ask(const ss_cost_roofline *r, const ss_cost_part *part,
                           ss_cost_answer *answer)
 {
@@ -198,13 +211,13 @@ void ss_cost_roofline_ask(const ss_cost_roofline *r, const ss_cost_part *part,
     ss_dtype dtype = part->op->out[0].dtype;
     double peak = peak_of(part->device, dtype), bandwidth = part->device->memory_bytes_per_s;
     if (work.flops > 0 && !(peak > 0)) {
-        snprintf(answer->why_not, sizeof answer->why_not, "%s has no peak for %s",
-                 part->device->kind, ss_dtype_name(dtype));
+        char what[32];
+        snprintf(what, sizeof what, "peak for %s", ss_dtype_name(dtype));
+        say_what_lacks(part->device, what, answer);
         return;
     }
     if (work.bytes > 0 && !(bandwidth > 0)) {
-        snprintf(answer->why_not, sizeof answer->why_not, "%s has no memory bandwidth",
-                 part->device->kind);
+        say_what_lacks(part->device, "memory bandwidth", answer);
         return;
     }
     ss_roofline c = ss_cost_roofline_for(r, part->device->kind);

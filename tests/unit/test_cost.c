@@ -207,6 +207,22 @@ static void everything_that_no_source_knows_is_collected(void)
     ss_topology_free(t);
 }
 
+static void a_kind_that_is_nearly_known_is_pointed_out(void)
+{
+    ss_topology *t = devices(1, &(ss_device_def){.kind = "v10", .speed = 1});
+    ss_model *m = two_layers(64, 128);
+    ss_costs *c = costs();
+    ss_timer timer;
+    CHECK_OK(ss_costs_add_roofline(c, NULL, &err));
+    CHECK_OK(ss_costs_timer(c, t, &timer, &err));
+    CHECK(ask(&timer, m, 1, SS_FORWARD, rows(m, 1, 0, 64), 1) == 0, "not known");
+    CHECK(ss_costs_refuse_missing(c, &err) == SS_ENOTFOUND, "not known");
+    CHECK_TEXT(err.text, "v10 has no peak for f32; was v100 meant?");
+    ss_costs_free(c);
+    ss_model_free(m);
+    ss_topology_free(t);
+}
+
 static void a_time_beyond_all_times_is_refused_by_name(void)
 {
     ss_topology *t = devices(1, &p100);
@@ -577,6 +593,7 @@ int main(void)
     RUN(measured_rows_must_make_sense);
     RUN(rooflines_must_make_sense);
     RUN(everything_that_no_source_knows_is_collected);
+    RUN(a_kind_that_is_nearly_known_is_pointed_out);
     RUN(a_time_beyond_all_times_is_refused_by_name);
     RUN(memory_without_a_bandwidth_takes_no_guess);
     RUN(given_times_are_of_a_part_or_shared_by_flop);

@@ -1,0 +1,24 @@
+-- hgx_h100.lua - HGX H100 machines: eight H100 on NVSwitch, eight NDR InfiniBand adapters.
+--
+--   nvlink      eighteen NVLink 4, measured through the crossbar for one pair: 376 GB/s of 450
+--   pcie        PCIe 5.0 x16 between GPU and adapter: 63 GB/s less the same 28 % that PCIe 3.0 loses
+--               (11.3 of 15.75, measured), which is assumed to hold
+--   infiniband  NDR, 400 Gb/s for each adapter (NVIDIA DGX H100 data sheet)
+--   latencies   those of p100_cluster; the crossbar's two links take as long as one direct NVLink
+
+local options = require "soapstone.options"
+local nvswitch = require "topologies.nvswitch"
+
+return function(o)
+  o = options(o, {
+    nodes = 1, kind = "h100",
+    nvlink = options.quantity("376 GB/s", "B/s"),
+    pcie = options.quantity("45.2 GB/s", "B/s"),
+    infiniband = options.quantity("400 Gb/s", "B/s"),
+    nvlink_latency = options.quantity("500 ns", "s"),
+    pcie_latency = options.quantity("1 us", "s"),
+    infiniband_latency = options.quantity("507 ns", "s"),
+  })
+  o.name = "hgx_h100"
+  return nvswitch(o)
+end
