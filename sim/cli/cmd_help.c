@@ -17,20 +17,11 @@ static void add_attribute(const ss_attr_def *a, ss_text *out)
             else
                 ss_text_add_bytes(out, c, 1);
     }
-    if (a->preset == SS_ATTR_REQUIRED) {
+    char preset[SS_ATTR_TEXT];
+    if (a->preset == SS_ATTR_REQUIRED)
         ss_text_add(out, "; must be given");
-    } else if (a->choices && !strcmp(a->choices, "bool")) {
-        ss_text_add(out, "; %s unless given", a->preset ? "true" : "false");
-    } else if (a->choices) {
-        const char *at = a->choices;
-        for (int64_t k = 0; k < a->preset && at; k++) {
-            at = strchr(at, '|');
-            at += at != NULL;
-        }
-        ss_text_add(out, "; %.*s unless given", at ? (int)strcspn(at, "|") : 0, at ? at : "");
-    } else {
-        ss_text_add(out, "; %lld unless given", (long long)a->preset);
-    }
+    else
+        ss_text_add(out, "; %s unless given", ss_attr_text(a, a->preset, preset, sizeof preset));
     ss_text_add(out, "\n");
 }
 

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,21 @@ ss_status ss_attr_parse(const ss_attr_def *a, const char *text, int64_t *out, ss
         return ss_fail(err, SS_EINVAL, "%s is \"%s\": did you mean \"%s\"?", a->name, text, near);
     return ss_fail(err, SS_EINVAL, "%s is \"%s\": one of %s is wanted (%s)", a->name, text,
                    truth ? "true|false" : a->choices, a->help);
+}
+
+char *ss_attr_text(const ss_attr_def *a, int64_t value, char *buffer, size_t n)
+{
+    const char *word = a->choices;
+    if (!word) {
+        snprintf(buffer, n, "%lld", (long long)value);
+        return buffer;
+    }
+    if (!strcmp(word, "bool"))
+        word = "false|true";
+    for (; value > 0 && strchr(word, '|'); value--)
+        word = strchr(word, '|') + 1;
+    snprintf(buffer, n, "%.*s", (int)strcspn(word, "|"), word);
+    return buffer;
 }
 
 static int64_t most(const ss_attr_def *a)
@@ -382,7 +398,7 @@ static void backward_work(const ss_op_def *op, bool input_gradient, const ss_box
     }
     work->bytes += weights; /* their gradient */
     if (input_gradient)
-        work->bytes += inputs + (op->kind->sparse_input ? 0 : weights);
+        work->bytes += inputs + weights; /* the inputs' gradient, from the weights */
     if (!op->kind->is_loss)
         work->bytes += outputs; /* the gradient that comes in */
     work->bytes += (op->keeps_input ? inputs : 0) + (op->keeps_output ? outputs : 0) +

@@ -116,6 +116,9 @@ const ss_op_kind *const *ss_op_kinds(uint32_t *n);   /* all, in the order of the
 uint32_t ss_op_kind_attrs(const ss_op_kind *kind);
 /* "relu" -> 1 for an attribute with choices. */
 ss_status ss_attr_parse(const ss_attr_def *a, const char *text, int64_t *out, ss_error *err);
+/* The other way: "relu", "true", or the number. */
+enum { SS_ATTR_TEXT = 32 };
+char *ss_attr_text(const ss_attr_def *a, int64_t value, char *buffer, size_t n);
 /* Checks bounds, then infers. */
 ss_status ss_op_def_finish(ss_op_def *op, ss_error *err);
 

@@ -132,19 +132,11 @@ static const ss_h5_field total_field[] = {
     FIELD(ss_model_totals, output_elements, SS_H5_I64, "1", "elements of all main outputs"),
 };
 
-/* The word of a choice, or the number. */
 static void add_attribute(const ss_attr_def *a, int64_t value, ss_text *out)
 {
-    const char *word = !a->choices ? NULL : !strcmp(a->choices, "bool") ? "false|true" : a->choices;
-    ss_text_add(out, "%s%s=", out->n ? " " : "", a->name);
-    if (!word) {
-        ss_text_add(out, "%lld", (long long)value);
-        return;
-    }
-    for (int64_t i = 0; i < value && word; i++)
-        word = strchr(word, '|') ? strchr(word, '|') + 1 : NULL;
-    if (word)
-        ss_text_add_bytes(out, word, strcspn(word, "|"));
+    char word[SS_ATTR_TEXT];
+    ss_text_add(out, "%s%s=%s", out->n ? " " : "", a->name,
+                ss_attr_text(a, value, word, sizeof word));
 }
 
 static ss_status describe_operator(const ss_op_row *op, operator_row *row, ss_arena *a,

@@ -460,20 +460,13 @@ static int model_totals(lua_State *L)
 /* The value as a script writes it: true, "relu", 3. */
 static void push_attr_value(lua_State *L, const ss_attr_def *a, int64_t value)
 {
-    const char *at = a->choices;
-    if (!at) {
+    char text[SS_ATTR_TEXT];
+    if (!a->choices)
         lua_pushinteger(L, value);
-        return;
-    }
-    if (!strcmp(at, "bool")) {
+    else if (!strcmp(a->choices, "bool"))
         lua_pushboolean(L, value != 0);
-        return;
-    }
-    for (int64_t k = 0; k < value && at; k++) {
-        at = strchr(at, '|');
-        at += at != NULL;
-    }
-    lua_pushlstring(L, at ? at : "", at ? strcspn(at, "|") : 0);
+    else
+        lua_pushstring(L, ss_attr_text(a, value, text, sizeof text));
 }
 
 static void push_attrs(lua_State *L, const ss_op_def *def)

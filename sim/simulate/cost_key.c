@@ -28,22 +28,11 @@ static int64_t pieces_of_part(const ss_op_def *op, int64_t pieces, const ss_box 
     return pieces;
 }
 
-/* The n-th of the words in "relu|tanh|none". */
-static void add_choice(ss_text *out, const char *choices, int64_t n)
-{
-    const char *word = strcmp(choices, "bool") ? choices : "false|true";
-    for (; n > 0 && strchr(word, '|'); n--)
-        word = strchr(word, '|') + 1;
-    ss_text_add_bytes(out, word, strcspn(word, "|"));
-}
-
 static void add_attribute(ss_text *out, const ss_attr_def *a, int64_t value)
 {
-    ss_text_add(out, "%s%s=", out->n ? " " : "", a->name);
-    if (a->choices)
-        add_choice(out, a->choices, value);
-    else
-        ss_text_add(out, "%lld", (long long)value);
+    char text[SS_ATTR_TEXT];
+    ss_text_add(out, "%s%s=%s", out->n ? " " : "", a->name,
+                ss_attr_text(a, value, text, sizeof text));
 }
 
 static void add_extents(ss_text *out, const ss_box *box)

@@ -120,6 +120,25 @@ static void names_keep_their_ids(void)
     ss_names_free(&t);
 }
 
+static void the_last_name_can_be_taken_back(void)
+{
+    ss_error err = {0};
+    uint32_t id;
+    ss_names t = {0};
+    ss_names_drop_last(&t);
+    for (int round = 0; round < 100; round++) {
+        char keep[16], drop[16];
+        snprintf(keep, sizeof keep, "op%d", round);
+        snprintf(drop, sizeof drop, "no%d", round);
+        CHECK_OK(ss_names_add(&t, drop, &id, &err));
+        ss_names_drop_last(&t);
+        CHECK(t.n == (uint32_t)round && !ss_names_find(&t, drop), "round %d", round);
+        CHECK_OK(ss_names_add(&t, keep, &id, &err));
+        CHECK(id == (uint32_t)round + 1 && ss_names_find(&t, "op0") == 1, "round %d", round);
+    }
+    ss_names_free(&t);
+}
+
 static void names_survive_every_failed_allocation(void)
 {
     size_t blocks = ss_mem_blocks();
@@ -346,6 +365,7 @@ int main(void)
     RUN(a_failed_reserve_leaves_the_array);
     RUN(an_arena_gives_aligned_memory_and_drops_it);
     RUN(names_keep_their_ids);
+    RUN(the_last_name_can_be_taken_back);
     RUN(names_survive_every_failed_allocation);
     RUN(text_grows_and_escapes);
     RUN(a_failed_append_is_seen_at_the_end);

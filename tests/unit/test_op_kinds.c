@@ -112,6 +112,10 @@ static void attributes_are_read_from_text(void)
     CHECK_TEXT(err.text, "a whole number is wanted");
     CHECK(ss_attr_parse(&k->attr[0], "99999999999999999999", &x, &err) == SS_EINVAL);
     CHECK(ss_attr_parse(&k->attr[0], "", &x, &err) == SS_EINVAL);
+    char text[SS_ATTR_TEXT];
+    CHECK(!strcmp(ss_attr_text(&k->attr[10], 4, text, sizeof text), "sigmoid"));
+    CHECK(!strcmp(ss_attr_text(&k->attr[8], 0, text, sizeof text), "false"));
+    CHECK(!strcmp(ss_attr_text(&k->attr[0], INT64_MIN, text, sizeof text), "-9223372036854775808"));
 }
 
 /* Windows */
