@@ -291,9 +291,10 @@ static int64_t gradient_bytes(const holding *h, ss_op op, uint32_t p)
     int64_t bytes = 0;
     for (uint32_t u = s->first_use[op.i]; u < s->first_use[op.i + 1]; u++) {
         const ss_feed *f = &s->feed[s->use[u]];
-        if (!counted[f->slot] && !h->m->op[f->to.i].def->kind->no_input_gradient)
-            bytes += output_bytes(h, op, f->slot, p);
+        if (counted[f->slot] || h->m->op[f->to.i].def->kind->no_input_gradient)
+            continue;
         counted[f->slot] = true;
+        bytes += output_bytes(h, op, f->slot, p);
     }
     return bytes;
 }

@@ -323,7 +323,7 @@ static uint32_t first_difference(const ss_tasks *a, const ss_tasks *b)
         if (a->hold[t] != b->hold[t] || a->bytes[t] != b->bytes[t] || a->where[t] != b->where[t] ||
             !same_label(&a->label[t], &b->label[t]) || !same_resources(a, b, (ss_task){t}) ||
             n != b->first_in[t + 1] - b->first_in[t] ||
-            memcmp(a->in + a->first_in[t], b->in + b->first_in[t], n * sizeof *a->in) != 0)
+            (n && memcmp(a->in + a->first_in[t], b->in + b->first_in[t], n * sizeof *a->in) != 0))
             return t;
     }
     return a->n < b->n ? a->n + 1 : b->n < a->n ? b->n + 1 : 0;
@@ -498,12 +498,18 @@ static bool holds_are_sound(const ss_model *m, const ss_strategy *s, const ss_lo
     for (uint32_t i = 0; i < h->n; i++) {
         const ss_hold *x = &h->hold[i];
         if (x->bytes <= 0 || x->device.i < 1 || x->device.i > l->tasks.devices ||
-            x->from.i > l->tasks.n)
+            x->from.i > l->tasks.n) {
+            printf("  hold %u of %s: %lld bytes on %u from %u\n", i, ss_held_name(x->what),
+                   (long long)x->bytes, x->device.i, x->from.i);
             return false;
+        }
         for (uint32_t u = 0; u < x->untils; u++) {
             ss_task end = h->until[x->first_until + u];
-            if (end.i < 1 || end.i > l->tasks.n || end.i < x->from.i)
+            if (end.i < 1 || end.i > l->tasks.n || end.i < x->from.i) {
+                printf("  hold %u of %s on %u from %u until %u\n", i, ss_held_name(x->what),
+                       x->device.i, x->from.i, end.i);
                 return false;
+            }
         }
     }
     return true;
@@ -578,7 +584,7 @@ static const char *one_case(void)
     return wrong;
 }
 
-static uint64_t cases = 1000;
+static uint64_t cases = 5000;
 
 static void lowering_equals_its_slow_twin(void)
 {
