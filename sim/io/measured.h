@@ -31,6 +31,10 @@ enum { SS_MEASURED_REQUIRED = 7 }; /* of the columns, the first so many must be 
 const char *const *ss_measured_columns(uint32_t *n); /* in the order above */
 ss_status ss_measured_phase_parse(const char *text, ss_phase *out, ss_error *err);
 
+/* Reads a table from a file of either format: HDF5 if it begins like one or is called .h5 or .hdf5
+ * (measured_h5.h), else CSV. */
+ss_status ss_measured_read(const char *path, ss_costs *c, ss_error *err);
+
 /* Begins a table named after the file and adds its rows.  A refusal begins with FILE:LINE:COLUMN (the
  * column counted in characters, from 1); the costs may then hold a part of the table.
  * Fields are separated by commas, may be quoted ("..." with "" for a quote) and must be where they hold

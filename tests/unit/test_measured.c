@@ -4,6 +4,7 @@
 #include "check.h"
 #include "io/file.h"
 #include "io/measured.h"
+#include "io/measured_h5.h"
 
 static ss_error err;
 static char path[64];
@@ -77,6 +78,32 @@ static void columns_come_in_any_order_with_units_quotes_and_comments(void)
     ss_costs_free(c);
 }
 
+static void the_format_is_told_by_the_bytes_or_else_by_the_name(void)
+{
+    ss_costs *c = NULL;
+    ss_measured row = {.kind = "linear",
+                       .device_kind = "p100",
+                       .attributes = "",
+                       .shape = "8x4 < 8x2",
+                       .dtype = "f32",
+                       .seconds = 1e-3};
+    CHECK_OK(ss_measured_write_h5(path, &row, 1, &err)); /* called .csv */
+    CHECK_OK(ss_costs_new(&c, &err));
+    CHECK_OK(ss_measured_read(path, c, &err));
+    const char *text = HEADER "linear,,9x4 < 9x2,f32,forward,p100,1\n";
+    CHECK_OK(ss_file_write(path, text, strlen(text), &err));
+    CHECK_OK(ss_measured_read(path, c, &err));
+    CHECK(ss_measured_read("/no/such/file.h5", c, &err) == SS_ENOTFOUND, "%s", err.text);
+    CHECK_TEXT(err.text, "/no/such/file.h5");
+    CHECK(ss_measured_read("/no/such/file", c, &err) == SS_ENOTFOUND, "%s", err.text);
+    ss_text report = {0};
+    CHECK_OK(ss_costs_report(c, &report, &err));
+    const char *first = strstr(report.at, "of 1 times");
+    CHECK(first && strstr(first + 1, "of 1 times"), "%s", report.at);
+    ss_text_free(&report);
+    ss_costs_free(c);
+}
+
 static void failing_any_allocation_leaks_nothing(void)
 {
     size_t before = ss_mem_blocks();
@@ -111,6 +138,7 @@ int main(void)
     snprintf(path, sizeof path, "test_measured.%ld.csv", (long)getpid());
     RUN(wrong_files_are_refused_with_line_and_column);
     RUN(columns_come_in_any_order_with_units_quotes_and_comments);
+    RUN(the_format_is_told_by_the_bytes_or_else_by_the_name);
     RUN(failing_any_allocation_leaks_nothing);
     RUN(the_names_of_the_columns_are_those_of_the_header_file);
     unlink(path);
