@@ -228,8 +228,7 @@ static uint32_t turn(uint32_t x, unsigned by)
     return x << by | x >> (32 - by);
 }
 
-/* Jenkins' lookup3 with initial value 0, as the HDF5 file format specification prescribes for
- * metadata (section VIII.A of the appendix of format version 3). */
+/* Bob Jenkins' lookup3 (2006, public domain) with initial value 0: HDF5's checksum of metadata. */
 static uint32_t lookup3(const unsigned char *p, size_t n)
 {
     uint32_t x[3];

@@ -544,8 +544,24 @@ static void other_kinds_and_later_formats_are_refused_by_name(void)
     ss_text_free(&text);
 }
 
-int main(void)
+/* test_record FILE: only writes the file, for tests of what other programs make of it. */
+static int write_for_others(const char *to)
 {
+    ss_error err = {0};
+    inputs x = {0};
+    ss_status s = make_inputs(&x, &err);
+    if (!s)
+        s = write_all(to, &x, &err);
+    free_inputs(&x);
+    if (s)
+        fprintf(stderr, "%s\n", err.text);
+    return s ? 1 : 0;
+}
+
+int main(int n, char **arg)
+{
+    if (n == 2)
+        return write_for_others(arg[1]);
     if (system("rm -rf " HERE) || mkdir("test_record.dir", 0777))
         return 1;
     size_t blocks = ss_mem_blocks();
