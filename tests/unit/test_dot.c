@@ -73,6 +73,7 @@ static void the_hops_of_a_message_are_one_node(void)
     CHECK(merging == SS_DOT_TASKS && count(t.at, "fillcolor=") == first_hops, "%u nodes, %u tasks",
           count(t.at, "fillcolor="), first_hops);
     CHECK(!strstr(t.at, "(hop"));
+    CHECK_TEXT(t.at, "fc1[2] -> fc2[0]\\n180.8 us, 93.75 KiB"); /* four hops, its bytes once */
     CHECK(graphviz(t.at) != 1);
     ss_text_free(&t);
     step_free(&s);
