@@ -515,6 +515,25 @@ static bool holds_are_sound(const ss_model *m, const ss_strategy *s, const ss_lo
     return true;
 }
 
+/* What is held is what the slow twin says, in whatever order. */
+static bool same_holds(const ss_holds *fast, const ss_model *m, const ss_strategy *s,
+                       const ss_lower_options *o, const naive_lowered *n)
+{
+    naive_holds a, b;
+    naive_holds_of(fast, &a);
+    naive_hold(m, s, o, n, &b);
+    uint32_t i = 0;
+    while (i < a.n && i < b.n && !strcmp(a.line[i], b.line[i]))
+        i++;
+    bool same = i == a.n && i == b.n;
+    if (!same)
+        printf("  fast : %s\n  naive: %s\n", i < a.n ? a.line[i] : "no more",
+               i < b.n ? b.line[i] : "no more");
+    naive_holds_free(&a);
+    naive_holds_free(&b);
+    return same;
+}
+
 /* ---- one case ----------------------------------------------------------------------------------
  */
 
@@ -559,6 +578,8 @@ static const char *judge(const world *w, naive_lowered *n)
         return "parts do not do the work of the whole";
     if (!holds_are_sound(w->m, w->s, &lowered, &holds))
         return "memory is held by what is not there";
+    if (!same_holds(&holds, w->m, w->s, &w->o, n))
+        return "other memory is held";
     return NULL;
 }
 

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What arrives somewhere: tasks first .. first + n - 1. */
+/* What arrives somewhere: tasks first .. first + n - 1 of a message that began with task `began`.
+ */
 typedef struct arrival {
-    uint32_t first, n;
+    uint32_t first, n, began;
 } arrival;
 
 typedef struct naive {
@@ -18,7 +19,7 @@ typedef struct naive {
     const ss_timer *timer;
     const ss_lower_options *o;
     naive_lowered *out;
-    uint32_t *forward, *backward; /* task of part 0 */
+    uint32_t *forward, *backward; /* those of out */
     uint32_t *barrier;            /* by device; 0: of all */
 } naive;
 
@@ -162,6 +163,7 @@ static arrival send(naive *w, uint32_t from, uint32_t to, int64_t bytes, ss_task
         number[k] = link[k].i;
     for (uint32_t k = 0; k < befores; k++)
         task[k].i = before[k];
+    a.began = w->out->tasks.n + 1;
     label.kind = SS_TASK_TRANSFER;
     label.from.i = from;
     label.to.i = to;
@@ -254,6 +256,15 @@ static int64_t carried(const naive *w, wire x, uint32_t p, uint32_t q, int64_t *
     return elements;
 }
 
+static void note(naive *w, ss_cargo cargo, wire x, uint32_t p, uint32_t q, arrival a, int64_t bytes,
+                 uint32_t sum)
+{
+    naive_lowered *n = w->out;
+    n->message = realloc(n->message, (n->messages + (size_t)1) * sizeof *n->message);
+    n->message[n->messages++] =
+        (naive_message){cargo, x.j, x.v, p, q, a.began, a.first, a.n, bytes, sum};
+}
+
 /* The messages of one wire, forward, by (p, q). */
 static void send_forward(naive *w, wire x, arrival *arrived)
 {
@@ -263,13 +274,16 @@ static void send_forward(naive *w, wire x, arrival *arrived)
             if (!crosses(w, x, p, q))
                 continue;
             uint32_t first = leader(w, x, p, q), before = w->forward[x.i] + p;
-            int64_t added, elements = carried(w, x, p, q, &added);
+            if (first != q) {
+                arrived[p * nq + q] = arrived[p * nq + first];
+                continue;
+            }
+            int64_t added, bytes = carried(w, x, p, q, &added) * element_bytes(w, x.j, x.v);
             ss_task_label label = {
                 .cargo = SS_CARGO_ACTIVATION, .op = x.i, .part = p, .to_op = x.j, .to_part = q};
-            arrived[p * nq + q] =
-                first != q ? arrived[p * nq + first]
-                           : send(w, device(w, x.i, p), device(w, x.j, q),
-                                  elements * element_bytes(w, x.j, x.v), label, &before, 1);
+            arrival a = send(w, device(w, x.i, p), device(w, x.j, q), bytes, label, &before, 1);
+            arrived[p * nq + q] = a;
+            note(w, SS_CARGO_ACTIVATION, x, p, q, a, bytes, 0);
         }
 }
 
@@ -333,7 +347,7 @@ static void send_backward(naive *w, wire x, arrival *arrived)
         for (uint32_t p = 0; p < np; p++) {
             if (!crosses(w, x, p, q))
                 continue;
-            uint32_t first = leader(w, x, p, q), n = 0;
+            uint32_t first = leader(w, x, p, q), n = 0, sum = 0;
             if (first != q) {
                 arrived[p * nq + q] = arrived[p * nq + first];
                 continue;
@@ -344,13 +358,12 @@ static void send_backward(naive *w, wire x, arrival *arrived)
             int64_t added, elements = carried(w, x, p, q, &added);
             if (added && w->o->partial_sums) {
                 double bytes = (double)(added * element_bytes(w, x.j, x.v));
-                uint32_t sum =
-                    add(w, device(w, x.j, q), memory_time(w, bytes, device(w, x.j, q)), 0,
-                        (ss_task_label){.kind = SS_TASK_ACCUMULATE,
-                                        .op = x.j,
-                                        .part = q,
-                                        .to_op = x.i,
-                                        .to_part = p});
+                sum = add(w, device(w, x.j, q), memory_time(w, bytes, device(w, x.j, q)), 0,
+                          (ss_task_label){.kind = SS_TASK_ACCUMULATE,
+                                          .op = x.j,
+                                          .part = q,
+                                          .to_op = x.i,
+                                          .to_part = p});
                 for (uint32_t b = 0; b < n; b++)
                     after(w, before[b]);
                 before[0] = sum;
@@ -358,8 +371,10 @@ static void send_backward(naive *w, wire x, arrival *arrived)
             }
             ss_task_label label = {
                 .cargo = SS_CARGO_GRADIENT, .op = x.j, .part = q, .to_op = x.i, .to_part = p};
-            arrived[p * nq + q] = send(w, device(w, x.j, q), device(w, x.i, p),
-                                       elements * element_bytes(w, x.j, x.v), label, before, n);
+            int64_t all = elements * element_bytes(w, x.j, x.v);
+            arrival a = send(w, device(w, x.j, q), device(w, x.i, p), all, label, before, n);
+            arrived[p * nq + q] = a;
+            note(w, SS_CARGO_GRADIENT, x, p, q, a, all, sum);
         }
     free(before);
 }
@@ -444,7 +459,7 @@ static void backward(naive *w, uint32_t i)
     for (uint32_t k = 0; k < wires; k++)
         free(arrived[k]);
     free(arrived);
-    free(sum);
+    w->out->sum[i] = sum;
     free(x);
 }
 
@@ -698,7 +713,7 @@ static uint32_t one_task(naive *w, const naive_shard *x, double seconds, int64_t
     label.kind = SS_TASK_COLLECTIVE;
     uint32_t task = add(w, where, time, bytes, label);
     for (uint32_t k = 0; k < x->devices; k++)
-        wait_for(&update[k], (arrival){task, 1});
+        wait_for(&update[k], (arrival){task, 1, task});
     return task;
 }
 
@@ -849,8 +864,10 @@ void naive_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const ss
     naive w = {m, t, r, s, timer, o, out, NULL, NULL, NULL};
     ss_error err;
     *out = (naive_lowered){0};
-    w.forward = room(m->ops, sizeof *w.forward);
-    w.backward = room(m->ops, sizeof *w.backward);
+    out->ops = m->ops;
+    w.forward = out->forward = room(m->ops, sizeof *w.forward);
+    w.backward = out->backward = room(m->ops, sizeof *w.backward);
+    out->sum = room(m->ops, sizeof *out->sum);
     w.barrier = room(t->devices, sizeof *w.barrier);
     start(&w);
     for (uint32_t i = 1; i <= m->ops; i++)
@@ -870,8 +887,6 @@ void naive_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const ss
         synchronize(&w, before);
     free(before);
     must(ss_tasks_finish(&out->tasks, &err), &err);
-    free(w.forward);
-    free(w.backward);
     free(w.barrier);
 }
 
@@ -881,5 +896,11 @@ void naive_lowered_free(naive_lowered *n)
     for (uint32_t k = 0; k < n->shards; k++)
         free(n->shard[k].device);
     free(n->shard);
+    for (uint32_t i = 0; i <= n->ops; i++)
+        free(n->sum[i]);
+    free(n->sum);
+    free(n->forward);
+    free(n->backward);
+    free(n->message);
     *n = (naive_lowered){0};
 }
