@@ -44,6 +44,8 @@ static bool same_def(const ss_memo_def *a, const ss_op_def *b)
     if (a->kind != b->kind || a->inputs != b->inputs ||
         memcmp(a->attr, b->attr, a->attrs * sizeof *a->attr) != 0)
         return false;
+    if (!memcmp(a->in, b->in, a->inputs * sizeof *a->in))
+        return true; /* as a rule; what lies beyond their ranks may still differ */
     for (uint32_t i = 0; i < a->inputs; i++)
         if (!ss_shape_same(&a->in[i], &b->in[i]))
             return false;
@@ -149,9 +151,8 @@ ss_status ss_memo_device_number(ss_memo *m, const ss_device_def *device, uint32_
 /* --- answers -----------------------------------------------------------------------------------
  */
 
-void ss_memo_key_start(ss_memo_key *key, const ss_op_def *op, const ss_box *main)
+void ss_memo_place(ss_memo_key *key, const ss_op_def *op, const ss_box *main)
 {
-    memset(key, 0, sizeof *key);
     key->box.rank = main->rank;
     for (uint32_t d = 0; d < main->rank; d++) {
         /* Where in the batch a part lies changes nothing; where in an image it lies does (halos).
@@ -162,24 +163,16 @@ void ss_memo_key_start(ss_memo_key *key, const ss_op_def *op, const ss_box *main
     }
 }
 
-bool ss_memo_same(const ss_memo_key *a, const ss_memo_key *b)
-{
-    if (a->def != b->def || a->device != b->device || a->name != b->name || a->phase != b->phase)
-        return false;
-    for (uint32_t d = 0; d < a->box.rank; d++)
-        if (a->box.lo[d] != b->box.lo[d] || a->box.hi[d] != b->box.hi[d])
-            return false;
-    return a->box.rank == b->box.rank;
-}
-
+/* One multiplication a word: the keys are compared whole, so a weak hash costs time at worst. */
 static uint32_t hash_key(const ss_memo_key *key)
 {
-    uint64_t h =
-        ss_hash_u64((uint64_t)key->def << 32 | key->device, (uint64_t)key->name << 32 | key->phase);
-    for (uint32_t d = 0; d < key->box.rank; d++)
-        h = ss_hash_u64(h, (uint64_t)key->box.lo[d] * 0x9e3779b97f4a7c15ULL +
-                               (uint64_t)key->box.hi[d]);
-    return (uint32_t)h;
+    uint64_t h = (uint64_t)key->def << 32 | key->device;
+    h = (h ^ ((uint64_t)key->name << 16 | key->phase)) * 0x9e3779b97f4a7c15ULL;
+    for (uint32_t d = 0; d < key->box.rank; d++) {
+        h = (h ^ (uint64_t)key->box.hi[d]) * 0x9e3779b97f4a7c15ULL;
+        h = (h ^ h >> 29 ^ (uint64_t)key->box.lo[d]) * 0xbf58476d1ce4e5b9ULL;
+    }
+    return (uint32_t)ss_hash_mix(h);
 }
 
 const ss_memo_entry *ss_memo_find(const ss_memo *m, const ss_memo_key *key)

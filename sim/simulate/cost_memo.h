@@ -21,7 +21,7 @@ typedef struct ss_memo_key {
     uint32_t def, device; /* numbers of the memo's own, from 1 */
     uint32_t name;        /* of a given time; 0: none is given for this operator */
     uint32_t phase;       /* with bit 8: without input gradient */
-    ss_box box;           /* rows beyond its rank are 0; the sample begins at 0 */
+    ss_box box;           /* the sample begins at 0; rows beyond the rank say nothing */
 } ss_memo_key;
 
 typedef struct ss_memo_entry {
@@ -47,8 +47,19 @@ ss_status ss_memo_def_number(ss_memo *m, const ss_op_def *op, uint32_t *out, ss_
 ss_status ss_memo_device_number(ss_memo *m, const ss_device_def *device, uint32_t *out,
                                 ss_error *err);
 
-void ss_memo_key_start(ss_memo_key *key, const ss_op_def *op, const ss_box *main);
-bool ss_memo_same(const ss_memo_key *a, const ss_memo_key *b);
+void ss_memo_place(ss_memo_key *key, const ss_op_def *op, const ss_box *main); /* sets the box */
+
+static inline bool ss_memo_same(const ss_memo_key *a, const ss_memo_key *b)
+{
+    if (a->def != b->def || a->device != b->device || a->name != b->name || a->phase != b->phase ||
+        a->box.rank != b->box.rank)
+        return false;
+    for (uint32_t d = 0; d < a->box.rank; d++)
+        if (a->box.lo[d] != b->box.lo[d] || a->box.hi[d] != b->box.hi[d])
+            return false;
+    return true;
+}
+
 const ss_memo_entry *ss_memo_find(const ss_memo *m, const ss_memo_key *key);
 ss_status ss_memo_put(ss_memo *m, const ss_memo_key *key, ss_time time, ss_error *err);
 

@@ -11,14 +11,14 @@
 #include "base/mem.h"
 #include "simulate/cost_inside.h"
 
-enum { NO_INPUT_GRADIENT = 1 << 8 };
+enum { NO_INPUT_GRADIENT = 1 << 8, WAYS = 2 };
 
 struct ss_cost_timer {
     ss_costs *c;
     const ss_topology *t;
     uint64_t hash;       /* of the topology: another may come to lie in its place */
     uint32_t *device;    /* [devices + 1], number in the memo */
-    ss_memo_entry *last; /* [2 * ops + 2], by operator and phase */
+    ss_memo_entry *last; /* [WAYS * (2 * ops + 2)], by operator and phase, the latest first */
     uint32_t last_cap, age;
 };
 
@@ -119,7 +119,7 @@ static ss_status ask(ss_costs *c, const ss_cost_part *part, ss_time *out, ss_err
 
 static ss_status reserve_last(ss_cost_timer *t, uint32_t ops, ss_error *err)
 {
-    size_t need = 2 * (size_t)ops + 2;
+    size_t need = WAYS * (2 * (size_t)ops + 2);
     uint32_t old = t->last_cap;
     ss_status s = SS_RESERVE(t->last, t->last_cap, need, "costs", err);
     if (!s && t->last_cap > old)
@@ -131,20 +131,30 @@ static ss_status reserve_last(ss_cost_timer *t, uint32_t ops, ss_error *err)
     return s;
 }
 
-static ss_status remember(ss_cost_timer *t, const ss_model *m, ss_op op, ss_phase phase,
-                          const ss_box *main, ss_device device, ss_memo_entry *last, ss_error *err)
+/* A part that is none of the last: from the memo, else from the sources. */
+static ss_status recall(ss_cost_timer *t, const ss_op_row *row, const ss_memo_key *key,
+                        const ss_box *main, ss_device device, ss_memo_entry *out, ss_error *err)
 {
     ss_costs *c = t->c;
-    const ss_memo_entry *known = ss_memo_find(&c->memo, &last->key);
+    const ss_memo_entry *known = ss_memo_find(&c->memo, key);
     if (known) {
-        last->time = known->time;
+        *out = *known;
         return SS_OK;
     }
-    const ss_op_row *row = &m->op[op.i];
+    ss_phase phase = key->phase == SS_FORWARD ? SS_FORWARD : SS_BACKWARD;
     ss_cost_part part = {
         row->def, row->name, phase, row->input_gradient, main, &t->t->device[device.i].def};
-    ss_status s = ask(c, &part, &last->time, err);
-    return s ? s : ss_memo_put(&c->memo, &last->key, last->time, err);
+    *out = (ss_memo_entry){.key = *key};
+    ss_status s = ask(c, &part, &out->time, err);
+    return s ? s : ss_memo_put(&c->memo, key, out->time, err);
+}
+
+static ss_status answer(ss_costs *c, ss_time time, ss_time *out)
+{
+    if (time < 0)
+        ss_cost_miss(c, (uint32_t)-time);
+    *out = time < 0 ? 0 : time;
+    return SS_OK;
 }
 
 static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase phase,
@@ -153,7 +163,7 @@ static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase 
     ss_cost_timer *t = context;
     ss_costs *c = t->c;
     const ss_op_row *row = &m->op[op.i];
-    uint32_t place = 2 * op.i + (phase == SS_BACKWARD);
+    uint32_t place = WAYS * (2 * op.i + (phase == SS_BACKWARD));
     ss_status s = SS_OK;
     if (place >= t->last_cap || t->age != c->age)
         s = reserve_last(t, m->ops, err);
@@ -162,28 +172,29 @@ static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase 
 
     c->asked++;
     ss_memo_entry *last = &t->last[place];
-    ss_memo_key key;
-    ss_memo_key_start(&key, row->def, main);
+    ss_memo_key key; /* filled as far as it is read */
     key.device = t->device[device.i];
-    key.phase =
-        (uint32_t)phase | (phase == SS_BACKWARD && !row->input_gradient ? NO_INPUT_GRADIENT : 0);
+    key.phase = (uint32_t)phase;
+    if (phase == SS_BACKWARD && !row->input_gradient)
+        key.phase |= NO_INPUT_GRADIENT;
     key.name = c->given_names.n ? ss_names_find(&c->given_names, row->name) : 0;
     key.def = last->key.def;
     if (!ss_memo_is_def(&c->memo, key.def, row->def))
         s = ss_memo_def_number(&c->memo, row->def, &key.def, err);
     if (s)
         return s;
-    if (!ss_memo_same(&key, &last->key)) {
-        ss_memo_entry fresh = {.key = key};
-        s = remember(t, m, op, phase, main, device, &fresh, err);
-        if (s)
-            return s;
-        *last = fresh;
-    }
-    if (last->time < 0)
-        ss_cost_miss(c, (uint32_t)-last->time);
-    *out = last->time < 0 ? 0 : last->time;
-    return SS_OK;
+    ss_memo_place(&key, row->def, main);
+    for (uint32_t way = 0; way < WAYS; way++)
+        if (ss_memo_same(&key, &last[way].key))
+            return answer(c, last[way].time, out);
+
+    ss_memo_entry found;
+    s = recall(t, row, &key, main, device, &found, err);
+    if (s)
+        return s;
+    memmove(last + 1, last, (WAYS - 1) * sizeof *last);
+    *last = found;
+    return answer(c, found.time, out);
 }
 
 /* The roofline of the first roofline source, or the built-in one: no other source knows of it. */
