@@ -1,0 +1,120 @@
+#!/bin/sh
+# A full disk: whatever is being written, the program ends with status 3 and says so in one sentence, the
+# final name has the old file or none, and nothing else is left.
+#
+# First with writes that fail after so many bytes (full_disk.c); then, where we may mount one, on a tmpfs
+# that is really full, which gnuplot meets as well.
+set -u
+dir=$PWD/full_disk.dir
+script=$SS_SRCDIR/tests/memory/full_disk.lua
+library=$SS_BUILDDIR/tests/memory/.libs/full_disk.so
+passed=0 failed=0 skipped=0
+if [ "${1:-}" != --in-namespace ]; then
+    rm -rf "$dir"
+    mkdir "$dir" || exit 1
+fi
+
+fail() {
+    echo "FAILED $1: $2"
+    sed 's/^/    /' "$dir/err" | head -n 5
+    failed=$((failed + 1))
+}
+
+# $1 claim, $2 exit status, $3 the file, $4 "old" where one was there before
+judge() {
+    if [ "$2" != 3 ]; then
+        fail "$1" "exit status $2"
+    elif ! grep -q "$(basename "$3").*: No space left on device" "$dir/err"; then
+        fail "$1" "it does not say what is the matter with which file"
+    elif [ "$(grep -c . "$dir/err")" -gt 1 ]; then
+        fail "$1" "more than one sentence"
+    elif [ "$4" = old ] && [ "$(cat "$3")" != "old" ]; then
+        fail "$1" "the old file is not what it was"
+    elif [ "$4" != old ] && [ -e "$3" ]; then
+        fail "$1" "there is a file of the final name"
+    elif [ "$(find "$(dirname "$3")" -name '.*.part' | wc -l)" -gt 0 ]; then
+        fail "$1" "it left a temporary file"
+    else
+        return 0
+    fi
+    return 1
+}
+
+# The whole file is written once, to know its size; then the disk is full after a part of it.
+fails_after_some_bytes() {
+    what=$1
+    file=$dir/out.$2
+    if ! "$SOAPSTONE" run "$script" "$what" "$file" 2>"$dir/err"; then
+        fail "$what" "it cannot be written at all"
+        return
+    fi
+    size=$(cat "$dir"/out.* | wc -c)
+    rm -f "$dir"/out.*
+    first=$(wc -c <"$dir/err") # nothing was said
+    [ "$first" = 0 ] || fail "$what" "it was written with complaints"
+    for after in 0 1 $((size / 3)) $((size * 2 / 3)) $((size - 1)); do
+        [ "$what" = figure ] && [ "$after" -gt 1000 ] && continue # the rest is gnuplot's
+        LD_PRELOAD=$library FULL_DISK_AFTER=$after "$SOAPSTONE" run "$script" "$what" "$file" 2>"$dir/err"
+        judge "$what, full after $after of $size bytes" $? "$file" none || return
+        echo old >"$file"
+        LD_PRELOAD=$library FULL_DISK_AFTER=$after "$SOAPSTONE" run "$script" "$what" "$file" 2>"$dir/err"
+        judge "$what over an old file, full after $after of $size bytes" $? "$file" old || return
+        rm -f "$file"
+    done
+    echo "ok     $what: full after some of $size bytes"
+    passed=$((passed + 1))
+}
+
+full_tmpfs() { # inside a mount namespace of our own; $1 bytes are taken already, the rest are files to write
+    umount "$dir/small" 2>/dev/null
+    mount -t tmpfs -o size=64k,mode=755 none "$dir/small" || return 9
+    head -c "$1" /dev/zero >"$dir/small/filling"
+    shift
+    for what in "$@"; do
+        file=$dir/small/out.${what#*:}
+        "$SOAPSTONE" run "$script" "${what%:*}" "$file" 2>"$dir/err"
+        judge "$what on a full tmpfs" $? "$file" none || return 1
+    done
+    [ "$(ls -A "$dir/small")" = filling ] || {
+        fail "on a full tmpfs" "it left $(ls -A "$dir/small" | tr '\n' ' ')"
+        return 1
+    }
+}
+
+if [ "${1:-}" = --in-namespace ]; then
+    full_tmpfs 61440 record:h5 trace:json figure:svg figure:png figure:pdf &&
+        full_tmpfs 65536 record:h5 trace:json graph:dot strategy:json figure:svg
+    exit $?
+fi
+
+if [ ! -f "$library" ]; then
+    echo "skipped failing writes: a library cannot be loaded before the sanitizers"
+    skipped=$((skipped + 1))
+else
+    fails_after_some_bytes record h5
+    fails_after_some_bytes trace json
+    fails_after_some_bytes graph dot
+    fails_after_some_bytes strategy json
+    if command -v gnuplot >/dev/null; then fails_after_some_bytes figure svg; fi
+fi
+
+mkdir "$dir/small"
+if ! command -v gnuplot >/dev/null; then
+    echo "skipped a full tmpfs: no gnuplot"
+    skipped=$((skipped + 1))
+elif ! unshare -m true 2>/dev/null || ! unshare -m mount -t tmpfs none "$dir/small" 2>/dev/null; then
+    echo "skipped a full tmpfs: we may not mount one"
+    skipped=$((skipped + 1))
+elif unshare -m sh "$SS_SRCDIR/tests/memory/full_disk.sh" --in-namespace; then
+    echo "ok     everything on a full tmpfs"
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+fi
+[ $failed = 0 ] && rm -rf "$dir"
+if [ $skipped -gt 0 ]; then
+    echo "$passed passed, $failed failed, $skipped skipped"
+else
+    echo "$passed passed, $failed failed"
+fi
+[ $failed = 0 ]
