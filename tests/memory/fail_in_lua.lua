@@ -1,0 +1,39 @@
+-- fail_in_lua.lua - a short script that touches every kind of thing a script can hold.
+--
+-- Run in-process by fail_in_lua.c with memory that ends, so the record is written last.
+
+local soapstone = require "soapstone"
+local model = require "soapstone.model"
+local topology = require "soapstone.topology"
+
+local m = model.new { name = "net", optimizer = "momentum" }
+local x = m:input("x", { 24, 37 })
+local h = m:linear("fc1", x, { out = 11, activation = "relu", layer = 1 })
+local y = m:linear("fc2", h, { out = 5, layer = 2 })
+m:softmax_cross_entropy("loss", y)
+
+local t = topology.new { name = "pair" }
+local a, b = t:device("a", { kind = "p100" }), t:device("b", { kind = "p100", speed = 0.5 })
+t:link(a, b, { bandwidth = "10 GB/s", latency = "3 us" })
+
+local problem = soapstone.problem {
+  model = m, topology = t, sync = "ring",
+  costs = soapstone.costs.stack {
+    soapstone.costs.given { fc1 = { forward = 1e-3, backward = 2e-3 }, per = "whole" },
+    soapstone.costs.roofline() } }
+
+local data = problem:strategy "data_parallel"
+local other = data:copy()
+other:set("fc2", { degrees = { c = 2 }, devices = { 1, 2 } })
+other:pin("fc2", "all")
+local names = {}
+for op in m:ops() do
+  names[#names + 1] = op.name
+end
+table.sort(names)
+local result = problem:simulate(other)
+local text = table.concat { tostring(m), tostring(t), tostring(other), tostring(result),
+                            table.concat(names), tostring(data:diff(other)) }
+assert(#text > 100 and result.step_time > 0 and #result.critical.steps > 0)
+assert(not pcall(t.link, t, a, b, { bandwith = 1 }))
+soapstone.record(arg[1], { problem = problem, results = { other = result } })
