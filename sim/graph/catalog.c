@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 #define TERA 1e12
 #define GIGA 1e9
 #define GIB 1073741824.0
@@ -108,6 +110,14 @@ const ss_device_def *ss_device_kind_find(const char *kind)
         if (!strcmp(kinds[i].def.kind, kind))
             return &kinds[i].def;
     return NULL;
+}
+
+const char *ss_device_kind_nearest(const char *kind)
+{
+    const char *names[KINDS];
+    for (uint32_t i = 0; i < KINDS; i++)
+        names[i] = kinds[i].def.kind;
+    return ss_nearest(kind, names, KINDS);
 }
 
 const ss_device_kind *ss_device_kinds(uint32_t *n)

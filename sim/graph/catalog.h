@@ -19,6 +19,7 @@ typedef struct ss_device_kind {
 } ss_device_kind;
 
 const ss_device_def *ss_device_kind_find(const char *kind); /* NULL: not in the catalogue */
+const char *ss_device_kind_nearest(const char *kind);       /* what may have been meant; or NULL */
 const ss_device_kind *ss_device_kinds(uint32_t *n);         /* all of them, oldest first */
 
 #endif

@@ -113,16 +113,28 @@ static ss_status make_costs(ss_lua_problem *p, const ss_costs *given, ss_error *
     return s ? s : ss_costs_timer(p->costs, p->topology, &p->timer, err);
 }
 
+static ss_status refuse_empty(const ss_model *m, const ss_topology *t, ss_error *err)
+{
+    if (!m->ops)
+        return ss_fail(err, SS_EINVAL, "model %s has no operators", m->name);
+    if (!t->devices)
+        return ss_fail(err, SS_EINVAL, "topology %s has no devices", t->name);
+    return SS_OK;
+}
+
 static ss_status make_problem(const ss_model *m, const ss_topology *t, const ss_costs *costs,
                               const ss_lower_options *options, ss_lua_problem **out, ss_error *err)
 {
+    ss_status s = refuse_empty(m, t, err);
+    if (s)
+        return s;
     ss_lua_problem *p = ss_alloc_zeroed(1, sizeof *p);
     if (!p)
         return ss_fail_memory(err, "a problem", sizeof *p);
     p->model = m;
     p->topology = t;
     p->options = *options;
-    ss_status s = ss_routes_new(t, &p->routes, err);
+    s = ss_routes_new(t, &p->routes, err);
     if (!s)
         s = ss_engine_new(&p->engine, err);
     if (!s)

@@ -258,6 +258,23 @@ static void read_flops(lua_State *L, ss_device_def *def)
     }
 }
 
+/* A kind that the catalogue lacks is somebody's own, and may do without figures where times are
+ * given or measured.  But if it has none and looks like one of the catalogue's, it was misspelt. */
+static ss_status refuse_misspelt_kind(const char *name, const ss_device_def *def, ss_error *err)
+{
+    const char *near = def->kind ? ss_device_kind_nearest(def->kind) : NULL;
+    if (!near || def->memory_bytes_per_s > 0)
+        return SS_OK;
+    for (int d = 0; d < SS_DTYPES; d++)
+        if (def->flop_per_s[d] > 0)
+            return SS_OK;
+    return ss_fail(
+        err, SS_EINVAL,
+        "device %s: kind \"%s\" is not in the catalogue; did you mean \"%s\"? (a kind of "
+        "your own needs flops and memory_bandwidth)",
+        name, def->kind, near);
+}
+
 /* topology:device(name, { kind =, machine =, ... }) -> node */
 static int topology_device(lua_State *L)
 {
@@ -288,6 +305,8 @@ static int topology_device(lua_State *L)
 
     ss_error err;
     ss_device device;
+    if (!known && refuse_misspelt_kind(name, &def, &err))
+        return ss_lua_raise(L, &err);
     if (ss_topology_add_device(t, name, &def, &device, &err))
         return ss_lua_raise(L, &err);
 
