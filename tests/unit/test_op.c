@@ -175,44 +175,97 @@ static bool near(double a, double b)
     return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-static void every_split_covers_outputs_weights_and_work(void)
+/* Each dimension cut into `wanted` parts, as far as it can be. */
+static uint32_t cut(const ss_op_def *op, uint32_t wanted, uint32_t *degree)
+{
+    uint32_t parts = 1;
+    bool repeats = !strcmp(op->kind->name, "attention"); /* its channel parts, on purpose */
+    for (uint32_t d = 0; d < op->out[0].rank; d++) {
+        degree[d] = most_parts(op, d, repeats && op->dim[d].cls == SS_DIM_PARAMETER ? 1 : wanted);
+        parts *= degree[d];
+    }
+    return parts;
+}
+
+static void every_split_adds_up_to_the_whole(void)
 {
     for (uint32_t e = 0; e < n_examples; e++)
-        for (uint32_t wanted = 1; wanted <= 4; wanted++) {
-            ss_op_def op;
-            CHECK_OK(make_example(e, &op));
-            ss_box whole = ss_box_whole(&op.out[0]), part;
-            ss_work all, sum = {0}, one;
-            ss_op_work(&op, SS_FORWARD, true, &whole, &all);
-            uint32_t degree[SS_MAX_DIMS], k = 0;
-            for (uint32_t d = 0; d < op.out[0].rank; d++)
-                degree[d] = d == 0 || op.dim[d].cls != SS_DIM_PARAMETER ||
-                                    strcmp(op.kind->name, "attention")
-                                ? most_parts(&op, d, wanted)
-                                : 1; /* its channel parts repeat work, on purpose */
-            int64_t outputs = 0;
-            bool last = false;
-            while (!last) {
-                last = next_part(&op, degree, &k, &part);
-                outputs += ss_box_elements(&part);
-                ss_op_work(&op, SS_FORWARD, true, &part, &one);
-                sum.macs += one.macs;
-                sum.flops += one.flops;
-                for (uint32_t i = 0; i < op.inputs; i++) {
-                    ss_box in, all_in = ss_box_whole(&op.in[i]), both;
-                    ss_op_input_box(&op, i, &part, &in);
-                    CHECK(in.rank == op.in[i].rank, "%s input %u", examples[e].kind, i);
-                    CHECK(ss_box_empty(&in) ||
-                              (ss_box_intersect(&in, &all_in, &both) && ss_box_same(&in, &both)),
-                          "%s input %u: outside", examples[e].kind, i);
+        for (uint32_t wanted = 1; wanted <= 4; wanted++)
+            for (int phase = SS_FORWARD; phase <= SS_BACKWARD; phase++) {
+                ss_op_def op;
+                CHECK_OK(make_example(e, &op));
+                ss_box whole = ss_box_whole(&op.out[0]), part;
+                ss_work all, sum = {0}, one;
+                ss_op_work(&op, (ss_phase)phase, true, &whole, &all);
+                uint32_t degree[SS_MAX_DIMS], k = 0;
+                int64_t outputs = 0;
+                double saved = 0;
+                cut(&op, wanted, degree);
+                for (bool last = false; !last;) {
+                    last = next_part(&op, degree, &k, &part);
+                    outputs += ss_box_elements(&part);
+                    saved += ss_op_saved_bytes(&op, &part);
+                    ss_op_work(&op, (ss_phase)phase, true, &part, &one);
+                    sum.macs += one.macs;
+                    sum.flops += one.flops;
+                    sum.bytes += one.bytes;
                 }
+                CHECK(outputs == ss_shape_elements(&op.out[0]), "%s", op.kind->name);
+                CHECK(near(sum.macs, all.macs), "%s: %g of %g macs", op.kind->name, sum.macs,
+                      all.macs);
+                CHECK(near(sum.flops, all.flops), "%s: %g of %g flops", op.kind->name, sum.flops,
+                      all.flops);
+                CHECK(sum.bytes >= all.bytes * (1 - 1e-9), "%s: fewer bytes", op.kind->name);
+                CHECK(near(saved, ss_op_saved_bytes(&op, &whole)), "%s: saved", op.kind->name);
             }
-            CHECK(outputs == ss_shape_elements(&op.out[0]), "%s", examples[e].kind);
-            CHECK(near(sum.macs, all.macs), "%s: %g of %g macs", examples[e].kind, sum.macs,
-                  all.macs);
-            CHECK(near(sum.flops, all.flops), "%s: %g of %g flops", examples[e].kind, sum.flops,
-                  all.flops);
+}
+
+/* Every shard of a weight is held by as many parts as there are ways to cut what does not split it.
+ */
+static void every_split_covers_the_weights(void)
+{
+    for (uint32_t e = 0; e < n_examples; e++) {
+        ss_op_def op;
+        CHECK_OK(make_example(e, &op));
+        uint32_t degree[SS_MAX_DIMS], parts = cut(&op, 3, degree);
+        for (uint32_t w = 0; w < op.weights; w++) {
+            const ss_weight_def *weight = &op.weight[w];
+            int64_t held = 0, shards = 1;
+            uint32_t k = 0;
+            for (uint32_t d = 0; d < weight->shape.rank; d++)
+                shards *= weight->follows[d] < 0 ? 1 : degree[weight->follows[d]];
+            for (bool last = false; !last;) {
+                ss_box part, box;
+                last = next_part(&op, degree, &k, &part);
+                ss_op_weight_box(&op, w, &part, &box);
+                held += ss_box_elements(&box);
+            }
+            CHECK(held == ss_shape_elements(&weight->shape) * (parts / shards), "%s: weight %s",
+                  op.kind->name, weight->name);
         }
+    }
+}
+
+static void regions_lie_inside_the_inputs(void)
+{
+    for (uint32_t e = 0; e < n_examples; e++) {
+        ss_op_def op;
+        CHECK_OK(make_example(e, &op));
+        uint32_t degree[SS_MAX_DIMS], k = 0;
+        cut(&op, 4, degree);
+        for (bool last = false; !last;) {
+            ss_box part, in, both;
+            last = next_part(&op, degree, &k, &part);
+            for (uint32_t i = 0; i < op.inputs; i++) {
+                ss_box all = ss_box_whole(&op.in[i]);
+                ss_op_input_box(&op, i, &part, &in);
+                CHECK(in.rank == op.in[i].rank, "%s input %u", op.kind->name, i);
+                CHECK(ss_box_empty(&in) ||
+                          (ss_box_intersect(&in, &all, &both) && ss_box_same(&in, &both)),
+                      "%s input %u: outside", op.kind->name, i);
+            }
+        }
+    }
 }
 
 /* A smaller output never needs more input. */
@@ -244,7 +297,9 @@ int main(void)
     RUN(every_kind_has_an_example_and_help);
     RUN(every_example_is_well_formed);
     RUN(classes_say_whether_weights_are_split);
-    RUN(every_split_covers_outputs_weights_and_work);
+    RUN(every_split_adds_up_to_the_whole);
+    RUN(every_split_covers_the_weights);
+    RUN(regions_lie_inside_the_inputs);
     RUN(regions_grow_with_what_is_asked_for);
     return DONE();
 }
