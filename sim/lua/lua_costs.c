@@ -4,6 +4,7 @@
 
 #include <lauxlib.h>
 
+#include "io/measured.h"
 #include "lua/opts.h"
 #include "lua/state.h"
 #include "lua/types.h"
@@ -167,6 +168,20 @@ static int costs_given(lua_State *L)
     return 1;
 }
 
+/* -- measured --------------------------------------------------------------------------------- */
+
+/* costs.table(path) -> costs */
+static int costs_table(lua_State *L)
+{
+    const char *path = ss_lua_text(L, 1, "costs.table: the path");
+    ss_costs *c = push_costs(L);
+
+    ss_error err;
+    if (ss_measured_read_csv(path, c, &err))
+        return ss_lua_raise(L, &err);
+    return 1;
+}
+
 /* -- together --------------------------------------------------------------------------------- */
 
 /* costs.stack { first, second, ... } -> costs; the first that knows wins */
@@ -209,6 +224,7 @@ const ss_lua_type ss_lua_costs_type = {
 static const ss_lua_method functions[] = {
     {"given", costs_given, "(times by operator, per =) -> costs: known seconds"},
     {"roofline", costs_roofline, "(options) -> costs: from peaks and bandwidths"},
+    {"table", costs_table, "(path) -> costs: measured times from a CSV file"},
     {"stack", costs_stack, "(list of costs) -> costs: the first that knows wins"},
     {NULL, NULL, NULL},
 };

@@ -210,6 +210,11 @@ function costs_module.given(times) end
 ---@return soapstone.costs
 function costs_module.roofline(options) end
 
+---Measured times from a CSV file.
+---@param path string
+---@return soapstone.costs
+function costs_module.table(path) end
+
 ---The first that knows wins.
 ---@param list soapstone.costs[]
 ---@return soapstone.costs
