@@ -25,6 +25,14 @@ static void add_attribute(const ss_attr_def *a, ss_text *out)
     ss_text_add(out, "\n");
 }
 
+static bool has_attribute(const ss_op_kind *kind, const char *name)
+{
+    uint32_t n = ss_op_kind_attrs(kind), i = 0;
+    while (i < n && strcmp(kind->attr[i].name, name) != 0)
+        i++;
+    return i < n;
+}
+
 static void add_kind(const ss_op_kind *kind, ss_text *out)
 {
     uint32_t n = ss_op_kind_attrs(kind);
@@ -32,6 +40,9 @@ static void add_kind(const ss_op_kind *kind, ss_text *out)
                 kind->max_inputs == 1 ? "tensor" : "{ tensors }", kind->summary);
     for (uint32_t i = 0; i < n; i++)
         add_attribute(&kind->attr[i], out);
+    if (has_attribute(kind, "kernel_h") && has_attribute(kind, "kernel_w"))
+        ss_text_add(out, "  %-16s both at once: a number, or { h, w }; so are stride and padding\n",
+                    "kernel");
     ss_text_add(out, "  %-16s operators with one label share their weights\n", "share");
     ss_text_add(out, "  %-16s a number for grouping and placement; 0: none\n", "layer");
 }

@@ -1,0 +1,85 @@
+-- The annotation file for editors names exactly what there is.
+local check = require "check"
+local small = require "small"
+local soapstone = require "soapstone"
+
+local equal, claim = check.equal, check.claim
+
+local function read(name)
+  local f = assert(io.open(soapstone.home .. "/scripts/lua/luals/" .. name))
+  local text = f:read "a"
+  f:close()
+  return text
+end
+
+local text = read "soapstone.lua" .. read "operators.lua"
+
+-- Names that the file says: fields of a class, and functions and methods of its variable.
+local function annotated(class, variable)
+  local names, inside = {}, false
+  for line in text:gmatch "[^\n]*" do
+    local opened = line:match "^%-%-%-@class ([%w_.]+)"
+    if opened then inside = opened == class end
+    local field = line:match "^%-%-%-@field ([%w_]+)"
+    if inside and field then names[field] = true end
+    local owner, name = line:match "^function ([%w_]+)[.:]([%w_]+)%("
+    if owner and owner == variable then names[name] = true end
+  end
+  return names
+end
+
+local function sorted(set)
+  local list = {}
+  for name in pairs(set) do list[#list + 1] = name end
+  return table.concat(list, " ")
+end
+
+local function registered(object)
+  local names, meta = {}, debug.getmetatable(object)
+  for _, part in ipairs { "__fields", "__methods" } do
+    for name in pairs(meta[part] or {}) do names[name] = true end
+  end
+  return names
+end
+
+local function entries(t)
+  local names = {}
+  for name in pairs(t) do names[name] = true end
+  return names
+end
+
+claim("both files are Lua", function()
+  assert(load(read "soapstone.lua", "soapstone.lua", "t"))
+  assert(load(read "operators.lua", "operators.lua", "t"))
+end)
+
+claim("the module's functions and parts are all there", function()
+  equal(sorted(annotated("soapstone", "soapstone")), sorted(entries(soapstone)))
+  for _, part in ipairs { "costs", "dag", "model", "plot", "topology", "unit" } do
+    equal(sorted(annotated("soapstone." .. part .. "_module", part .. "_module")),
+      sorted(entries(soapstone[part])))
+  end
+end)
+
+claim("fields and methods of every type are all there", function()
+  local p = soapstone.problem { model = small.net(), topology = small.quad() }
+  local s = p:strategy "whole"
+  local objects = {
+    model = p.model, topology = p.topology, problem = p, strategy = s, result = p:simulate(s),
+    costs = soapstone.costs.roofline(),
+  }
+  for name, object in pairs(objects) do
+    equal(sorted(annotated("soapstone." .. name, name)), sorted(registered(object)))
+  end
+  equal(sorted(annotated("soapstone.tensor", "tensor")), sorted(registered(p.model:op(1).inputs[1])))
+end)
+
+claim("operators.lua is what generate.lua writes", function()
+  local run = io.popen(("'%s' run '%s/scripts/lua/luals/generate.lua'"):format(
+    os.getenv "SOAPSTONE" or arg[-2], soapstone.home))
+  local written = run:read "a"
+  run:close()
+  assert(written == read "operators.lua", "run scripts/lua/luals/generate.lua again")
+end)
+
+check.done()

@@ -1,0 +1,123 @@
+#!/bin/sh
+# test_cli.sh - the command line: help, exit statuses, and what is said of mistakes.
+set -u
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 99
+XDG_STATE_HOME=$dir/state HOME=$dir
+export XDG_STATE_HOME HOME
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAILED $*"; sed 's/^/    /' out err 2>/dev/null | head -n 6; }
+
+# expect STATUS TEXT ARGUMENT... - TEXT must be in what is said, on either stream.
+expect() {
+  want=$1 text=$2
+  shift 2
+  "$SOAPSTONE" "$@" >out 2>err </dev/null
+  got=$?
+  if [ "$got" != "$want" ]; then
+    bad "soapstone $*: status $got, not $want"
+  elif [ -n "$text" ] && ! cat out err | grep -qF -- "$text"; then
+    bad "soapstone $*: does not say: $text"
+  else
+    ok
+  fi
+}
+
+# wrong input first
+expect 2 "usage: soapstone COMMAND"
+expect 2 "there is no command 'rnu'; did you mean 'run'?" rnu x.lua
+expect 2 "there is no command 'frobnicate'; soapstone help lists them" frobnicate
+expect 2 "run has no option --sed; did you mean --seed?" run --sed 3 x.lua
+expect 2 "run has no option -q" run -q x.lua
+expect 2 "--seed needs N after it" run --seed
+expect 2 "--seed should be a whole number, not '3x'" run --seed 3x x.lua
+expect 2 "--json takes no value" inspect --json=yes x
+expect 2 "something is missing: soapstone run" run
+expect 2 "plot has nothing to do with 'more'" plot gantt x.h5 more
+expect 2 "there is no such file" run nowhere.lua
+expect 2 "nowhere.h5" inspect nowhere.h5
+expect 2 "there is no figure 'gant'; did you mean 'gantt'?" plot gant x.h5
+expect 2 "nowhere.h5" plot gantt nowhere.h5
+expect 2 "--model is missing" simulate
+expect 2 "--topology is missing" simulate -m mlp
+expect 2 "there is no models/mpl.lua" simulate -m mpl -t x
+expect 2 "is not the name of a file of models/" simulate -m ../mlp -t x
+expect 2 "--option should be KEY=VALUE, not 'batch'" simulate -m mlp -t x -o batch
+expect 2 "--option modl.batch" simulate -m mlp -t x -o modl.batch=3
+expect 2 "mlp: unknown option 'bach'; did you mean 'batch'?" simulate -m mlp -t x -o model.bach=3
+expect 2 "--model does not go with --dag" simulate --dag x.json -m mlp
+expect 2 "nowhere.json" simulate --dag nowhere.json
+expect 2 "there is no help on 'conv2'; did you mean 'conv2d'?" help conv2
+expect 2 "--tasks should be a whole number, not 'many'" bench --tasks many
+
+# scripts that fail
+echo 'error("boom")' >boom.lua
+expect 2 "soapstone: boom.lua:1: boom" run boom.lua
+if grep -q traceback err; then bad "a traceback without --debug"; else ok; fi
+expect 2 "stack traceback" run --debug boom.lua
+echo 'local x = = 3' >syntax.lua
+expect 2 "syntax.lua:1: unexpected symbol" run syntax.lua
+echo 'error({})' >table.lua
+expect 2 "(the error is a table)" run table.lua
+echo 'local function f() return f() + 1 end f()' >deep.lua
+expect 2 "stack overflow" run deep.lua
+echo 'local t = {} for i = 1, 1e6 do t[i] = { i } end' >big.lua
+SOAPSTONE_FAIL_ALLOCATION=5000
+export SOAPSTONE_FAIL_ALLOCATION
+expect 3 "soapstone: not enough memory" run big.lua
+unset SOAPSTONE_FAIL_ALLOCATION
+echo 'require "nothing.of.the.kind"' >missing.lua
+expect 2 "module 'nothing.of.the.kind' not found" run missing.lua
+echo 'os.exit(7)' >exit.lua
+expect 7 "" run exit.lua
+
+# help
+for command in run simulate plot inspect repl bench help; do
+  expect 0 "example:" "$command" --help
+  expect 0 "usage: soapstone $command" help "$command"
+done
+expect 0 "usage: soapstone COMMAND" --help
+expect 0 "soapstone " --version
+expect 0 "conv2d" help operators
+expect 0 "parameter_server" help options
+expect 0 "output channels; must be given" help conv2d
+
+# what works
+echo 'print(#arg, arg[0], arg[1], arg[-1], ...)' >args.lua
+expect 0 "2	args.lua	a	run	a	b c" run args.lua a "b c"
+expect 0 "1	args.lua	--x	$SOAPSTONE	--x" args.lua --x
+mkdir lib && echo 'return "beside the script"' >lib/part.lua
+echo 'print(require "part")' >lib/main.lua
+expect 0 "beside the script" run lib/main.lua
+printf '#!/usr/bin/env soapstone\nprint(debug.getinfo(1).currentline)\n' >shebang.lua
+expect 0 "2" run shebang.lua
+if [ "$(echo 'print(6 * 7)' | "$SOAPSTONE" run -)" = 42 ]; then ok; else bad "run -"; fi
+answer=$(printf '1+1\n=2\nx = {\n3}\nx[1]\n' | "$SOAPSTONE" repl | tr '\n' ' ')
+if [ "$answer" = "2 2 3 " ]; then ok; else bad "repl from a pipe: $answer"; fi
+printf 'error("a")\nprint("not here")\n' | "$SOAPSTONE" repl >out 2>err
+if [ $? = 2 ] && [ ! -s out ]; then ok; else bad "repl goes on after an error in a pipe"; fi
+echo '{"devices": [1], "links": [], "routes": [], "tasks": [["c", 0, 1.5]], "deps": []}' >one.json
+expect 0 "makespan 1.5 s" simulate --dag one.json
+expect 0 '{"makespan": 1.5, "finish": [1.5]}' simulate --dag one.json --json
+expect 0 "1 tasks (1 compute, 0 transfers)" inspect one.json
+expect 0 "ns/task" bench --tasks 1000
+expect 0 '"ns_per_task"' bench --tasks 1000 --json
+
+# a full disk, and a reader that goes away
+echo 'for i = 1, 1e5 do print(i) end' >long.lua
+if [ -w /dev/full ]; then
+  "$SOAPSTONE" run long.lua >/dev/full 2>err
+  if [ $? = 3 ] && grep -q 'cannot write to standard output' err; then ok; else bad "a full disk"; fi
+fi
+first=$( ("$SOAPSTONE" run long.lua; echo "status $?" >status) 2>err | head -n 1)
+if [ "$first" = 1 ] && grep -qx 'status 0' status && [ ! -s err ]; then ok; else bad "a closed pipe"; fi
+
+# nothing is drawn on what is no terminal
+"$SOAPSTONE" bench --tasks 1000 >out 2>err
+if [ ! -s err ]; then ok; else bad "a progress line without a terminal"; fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
