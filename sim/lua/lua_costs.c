@@ -177,7 +177,7 @@ static int costs_table(lua_State *L)
     ss_costs *c = push_costs(L);
 
     ss_error err;
-    if (ss_measured_read_csv(path, c, &err))
+    if (ss_measured_read(path, c, &err))
         return ss_lua_raise(L, &err);
     return 1;
 }
@@ -224,7 +224,7 @@ const ss_lua_type ss_lua_costs_type = {
 static const ss_lua_method functions[] = {
     {"given", costs_given, "(times by operator, per =) -> costs: known seconds"},
     {"roofline", costs_roofline, "(options) -> costs: from peaks and bandwidths"},
-    {"table", costs_table, "(path) -> costs: measured times from a CSV file"},
+    {"table", costs_table, "(path) -> costs: measured times from a file, CSV or HDF5"},
     {"stack", costs_stack, "(list of costs) -> costs: the first that knows wins"},
     {NULL, NULL, NULL},
 };

@@ -80,7 +80,7 @@ local function print_table(problem, results)
   print()
   print(report.compare(results))
   print()
-  print("assumptions: " .. results[1].assumptions)
+  print(report.wrap("assumptions: " .. results[1].assumptions, 100, 2))
 end
 
 local function simulate_model()

@@ -29,7 +29,7 @@ print(p100)
 print()
 print(report.compare(results))
 print()
-print("assumptions: " .. results[1].assumptions)
+print(report.wrap("assumptions: " .. results[1].assumptions, 100, 2))
 print()
 
 local record = folder .. "/nmt.h5"

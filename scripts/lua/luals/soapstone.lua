@@ -210,7 +210,7 @@ function costs_module.given(times) end
 ---@return soapstone.costs
 function costs_module.roofline(options) end
 
----Measured times from a CSV file.
+---Measured times from a file, CSV or HDF5.
 ---@param path string
 ---@return soapstone.costs
 function costs_module.table(path) end

@@ -65,6 +65,21 @@ local function memory(r)
   return r.over_capacity and text .. " (too much)" or text
 end
 
+-- Words in lines of at most `width` characters; lines after the first are indented.
+function report.wrap(text, width, indent)
+  local lines, line = {}, ""
+  for word in text:gmatch "%S+" do
+    if line ~= "" and width_of(line) + 1 + width_of(word) > width then
+      lines[#lines + 1] = line
+      line = (" "):rep(indent or 0) .. word
+    else
+      line = line == "" and word or line .. " " .. word
+    end
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n")
+end
+
 -- Results of one problem, one a line.
 function report.compare(results)
   local rows = {}
@@ -73,7 +88,9 @@ function report.compare(results)
     rows[i] = {
       r.name, show(r.step_time, "s"), ("%.1f"):format(r.throughput), show(r.bytes_moved, "B"),
       busiest.name .. " " .. share(busiest.busy, r.step_time),
-      idlest.name .. " " .. share(idlest.busy, r.step_time), memory(r),
+      busiest.busy == idlest.busy and "all alike"
+        or idlest.name .. " " .. share(idlest.busy, r.step_time),
+      memory(r),
     }
   end
   return report.table({ "strategy", "step time", "samples/s", "bytes moved", "busiest device",
