@@ -79,6 +79,6 @@ plot \
         with labels right offset -0.4, 0 font "".pt(NAME) noenhanced, \
     DATA using ($5 * BYTES):(is_part(strcol(3)) ? $1 : NaN):($5 * BYTES):($6 * BYTES):($1 - 0.36):($1 + 0.36): \
         (colour(strcol(3))) with boxxyerror lc rgb variable, \
-    DATA using ($6 * BYTES):(NEAR && strcol(3) eq "capacity" ? $1 : NaN):($6 * BYTES):($6 * BYTES): \
-        ($1 - 0.45):($1 + 0.45) with boxxyerror fs empty border lc rgb 0x000000 lw 1.5
+    DATA using ($6 * BYTES):(NEAR && strcol(3) eq "capacity" ? $1 - 0.45 : NaN):(0):(0.9) \
+        with vectors nohead lc rgb 0x000000 lw 1.5
 unset multiplot

@@ -240,7 +240,8 @@ static ss_status add_arrows(drawing *d, bool device_order)
         s = add_device_order(d);
     if (s)
         return s;
-    qsort(d->arrow, d->arrows, sizeof *d->arrow, by_ends);
+    if (d->arrows)
+        qsort(d->arrow, d->arrows, sizeof *d->arrow, by_ends);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < d->arrows; i++) {
         if (kept && !by_ends(&d->arrow[kept - 1], &d->arrow[i]))

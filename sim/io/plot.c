@@ -18,7 +18,6 @@
 #include "io/file.h"
 
 enum { SAID = 2000 }; /* bytes of gnuplot's complaint that are kept */
-static const double column_in = 3.5, widest_in = 40;
 
 extern char **environ;
 
@@ -197,7 +196,7 @@ static ss_status draw(const char *script, const char *data, const char *figure, 
     static char quiet[] = "-d", call[] = "-c";
     char width[32], said[SAID] = "";
     ss_text word[4] = {{0}};
-    snprintf(width, sizeof width, "%.4g", o->width_in > 0 ? o->width_in : column_in);
+    snprintf(width, sizeof width, "%.4g", o->width_in > 0 ? o->width_in : SS_PLOT_COLUMN_IN);
     ss_text_add(&word[0], "%s", o->gnuplot ? o->gnuplot : "gnuplot");
     add_safe(&word[1], script);
     add_safe(&word[2], data);
@@ -284,9 +283,6 @@ ss_status ss_plot(const ss_view *v, ss_plot_kind kind, const char *path, const s
 {
     const char *format = NULL;
     ss_text table = {0}, script = {0}, data_path = {0};
-    if (o->width_in < 0 || o->width_in > widest_in)
-        return ss_fail(err, SS_EINVAL, "a figure %g inches wide: between 0 and %g can be drawn",
-                       o->width_in, widest_in);
     ss_status s = format_of(path, &format, err);
     if (!s)
         s = find_script(kind, o, &script, err);

@@ -25,6 +25,8 @@ typedef enum ss_plot_kind {
 const char *ss_plot_kind_name(ss_plot_kind k); /* "gantt" */
 ss_status ss_plot_kind_parse(const char *text, ss_plot_kind *out, ss_error *err);
 
+#define SS_PLOT_COLUMN_IN 3.5 /* inches: the width of a column on paper */
+
 typedef struct ss_plot_options {
     const char *scripts;  /* folder of the *.gp files; needed to draw */
     const char *gnuplot;  /* program; NULL: "gnuplot", looked up in PATH */

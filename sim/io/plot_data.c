@@ -11,7 +11,8 @@
 #include "graph/tasks.h"
 
 enum {
-    CELLS = 1000,     /* columns that a reader could tell apart; shorter bars are merged */
+    CELLS_PER_INCH = 170, /* of the figure's width: what print can show; shorter bars are merged */
+    WIDEST_IN = 40,
     LABEL_WIDTH = 20, /* characters of a lane's name */
     GANTT_DEVICES = 64,
     GANTT_LINKS = 16,
@@ -37,6 +38,12 @@ static void add_field(ss_text *out, const char *s, uint32_t width)
         char c = (unsigned char)*s < 0x20 || *s == 0x7f ? ' ' : *s == '"' ? '\'' : *s;
         ss_text_add_bytes(out, &c, 1);
     }
+}
+
+/* Columns of a figure that a reader could tell apart. */
+static int64_t cells_of(const ss_plot_options *o)
+{
+    return (int64_t)(CELLS_PER_INCH * (o->width_in > 0 ? o->width_in : SS_PLOT_COLUMN_IN)) + 1;
 }
 
 static void add_seconds(ss_text *out, ss_time t)
@@ -369,7 +376,7 @@ static ss_status gantt_data(const ss_view *v, const ss_plot_options *o, ss_text 
         return ss_fail(
             err, SS_EINVAL, "a chart from %g s to %g s of a step of %g s: the window is empty",
             ss_time_seconds(o->since), ss_time_seconds(g.until), ss_time_seconds(v->step_time));
-    g.cell = (g.until - g.since) / CELLS + 1;
+    g.cell = (g.until - g.since) / cells_of(o) + 1;
     ss_status s = place_lanes(&g, o);
     if (!s)
         s = list_turns(&g);
@@ -474,9 +481,8 @@ static void add_memory(const ss_view *v, ss_text *out, uint32_t row, uint32_t la
 /* The steps of one device.  Of those that share a cell, only the first, the least, the greatest and
  * the last are kept: what is left out lies between them. Gives how many were left out. */
 static uint32_t add_held(const ss_view *v, ss_text *out, uint32_t row, uint32_t lane,
-                         const char *kind, const ss_view_held *h, uint32_t n)
+                         const char *kind, const ss_view_held *h, uint32_t n, ss_time cell)
 {
-    ss_time cell = v->step_time / CELLS + 1;
     uint32_t left_out = 0;
     for (uint32_t i = 0; i < n;) {
         uint32_t last = i, least = i, greatest = i;
@@ -514,7 +520,7 @@ static void add_peak(const ss_view *v, ss_text *out, uint32_t row, uint32_t lane
 }
 
 static uint32_t add_devices_memory(const ss_view *v, const ranked *list, uint32_t n,
-                                   const bool *shown, ss_text *out)
+                                   const bool *shown, ss_time cell, ss_text *out)
 {
     uint32_t left_out = 0, row = 0;
     for (uint32_t d = 1, i = 0; d <= v->devices; d++) {
@@ -527,7 +533,7 @@ static uint32_t add_devices_memory(const ss_view *v, const ranked *list, uint32_
         const char *kind = d == list[0].lane ? "held by the fullest"
                            : emptiest        ? "held by the emptiest"
                                              : "held";
-        left_out += add_held(v, out, row, d, kind, v->held + first, i - first);
+        left_out += add_held(v, out, row, d, kind, v->held + first, i - first, cell);
         add_peak(v, out, row++, d);
     }
     return left_out;
@@ -553,10 +559,12 @@ static ss_status memory_data(const ss_view *v, const ss_plot_options *o, ss_text
     add_title(v, out);
     add_seconds(out, v->step_time);
     ss_text_add(out, "\t0\t0\n");
-    uint32_t left_out = add_devices_memory(v, list, n, shown, out);
+    ss_time cell = v->step_time / cells_of(o) + 1;
+    uint32_t left_out = add_devices_memory(v, list, n, shown, cell, out);
     if (left_out) {
-        ss_text_add(out, "0\t%u changes within 1/%d of the step are drawn by their extremes.\tnote",
-                    left_out, CELLS);
+        char length[SS_QUANTITY_TEXT];
+        ss_text_add(out, "0\t%u changes less than %s apart are drawn by their extremes.\tnote",
+                    left_out, ss_format_time(cell, length, sizeof length));
         add_seconds(out, 0);
         ss_text_add(out, "\t0\t0\n");
     }
@@ -573,6 +581,10 @@ static ss_status memory_data(const ss_view *v, const ss_plot_options *o, ss_text
 ss_status ss_plot_data(const ss_view *v, ss_plot_kind kind, const ss_plot_options *o, ss_text *out,
                        ss_error *err)
 {
+    if (!(o->width_in >= 0 && o->width_in <= WIDEST_IN))
+        return ss_fail(err, SS_EINVAL,
+                       "a figure %g inches wide: from 0 (one column) to %d can be drawn",
+                       o->width_in, WIDEST_IN);
     ss_status s = kind == SS_PLOT_GANTT    ? gantt_data(v, o, out, err)
                   : kind == SS_PLOT_LINKS  ? links_data(v, o, out, err)
                   : kind == SS_PLOT_MEMORY ? memory_data(v, o, out, err)

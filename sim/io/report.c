@@ -310,8 +310,10 @@ static ss_status add_links(const ss_view *v, ss_text *out, ss_error *err)
                     bytes_text((double)lane->sent, carried), lane->messages,
                     time_text(lane->longest_wait, wait));
     }
-    if (n > shown)
+    if (n > used)
         ss_text_add(out, "  … %u more, of which %u carry nothing\n", n - shown, n - used);
+    else if (n > shown)
+        ss_text_add(out, "  … %u more\n", n - shown);
     ss_free(list);
     return SS_OK;
 }
