@@ -1,12 +1,11 @@
 /* engine.c - the loop.
  *
- * A large graph does not fit the cache, and what one task touches lies anywhere in it.  Three
- * things keep the loop from waiting for memory (decisions/0004-engine.md has the measurements):
+ * A large graph does not fit the cache, and what one task touches lies anywhere in it.  Three things
+ * keep the loop from waiting for memory (docs/decisions has a page on it):
  *
  * - All that a run needs to know of a task is one row of 32 bytes, half a cache line: `node`.  The
  *   timeline is written from these rows, in order of id, when all is over.
- * - The queue's entries are 16 bytes, the four children of an entry share one cache line, and to
- *   compare two takes no branch.
+ * - What waits lies in a queue of which only a small heap is touched at random (simulate/queue.h).
  * - Tasks are taken in batches, and the successors of a batch are told together, so that their rows
  *   are fetched side by side.  This changes no result: a successor is ready at the finish of a task
  *   of the batch or later, so as long as the next in the queue is ready before all these finishes,
@@ -15,11 +14,11 @@
 #include "simulate/engine.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/mem.h"
 #include "graph/cycle.h"
+#include "simulate/queue.h"
 
 #if defined(__GNUC__)
 #define PREFETCH(address) __builtin_prefetch(address)
@@ -28,12 +27,7 @@
 #endif
 
 /* 16 rows are about what a core can have on their way from memory at once; 8 and 32 are slower. */
-enum { BATCH = 16, CACHE_LINE = 64 };
-
-typedef struct entry {
-    ss_time ready;
-    uint32_t id, where;
-} entry;
+enum { BATCH = 16, FRESH = 64 };
 
 typedef struct node {
     ss_time ready; /* latest finish of the predecessors so far */
@@ -60,9 +54,7 @@ struct ss_engine {
     uint32_t node_cap;
     resource *resource;
     uint32_t resource_cap;
-    void *heap_block;
-    entry *heap; /* 4-ary: children of i are 4i+1 .. 4i+4; heap[1] begins a cache line */
-    uint32_t n, cap;
+    ss_queue queue;
 };
 
 ss_status ss_engine_new(ss_engine **out, ss_error *err)
@@ -77,94 +69,19 @@ void ss_engine_free(ss_engine *e)
         return;
     ss_free(e->node);
     ss_free(e->resource);
-    ss_free(e->heap_block);
+    ss_queue_free(&e->queue);
     ss_free(e);
 }
 
 size_t ss_engine_memory(const ss_engine *e)
 {
     return sizeof *e + e->node_cap * sizeof *e->node + e->resource_cap * sizeof *e->resource +
-           (e->cap ? e->cap * sizeof *e->heap + 2 * CACHE_LINE : 0);
+           ss_queue_memory(&e->queue);
 }
 
-/* The queue. */
-
-static ss_status grow_queue(ss_engine *e, size_t need, ss_error *err)
+static ss_status no_room(ss_error *err)
 {
-    uint32_t cap = ss_grown(e->cap, need < 256 ? 256 : need);
-    if (!cap)
-        return ss_fail(err, SS_ERANGE, "too many waiting tasks: %zu", need);
-    size_t bytes = cap * sizeof *e->heap + 2 * CACHE_LINE;
-    char *block = ss_alloc(bytes);
-    if (!block)
-        return ss_fail_memory(err, "waiting tasks", bytes);
-    /* heap[1] at a multiple of the line: heap[0] one entry before it */
-    uintptr_t line = ((uintptr_t)block + 2 * CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-    entry *heap = (entry *)(void *)(block + (line - (uintptr_t)block)) - 1;
-    if (e->n)
-        memcpy(heap, e->heap, e->n * sizeof *heap);
-    ss_free(e->heap_block);
-    e->heap_block = block;
-    e->heap = heap;
-    e->cap = cap;
-    return SS_OK;
-}
-
-#if defined(__SIZEOF_INT128__)
-__extension__ typedef unsigned __int128 wide;
-
-static inline bool is_before(const entry *a, const entry *b)
-{
-    wide x = (wide)(uint64_t)a->ready << 64 | (uint64_t)a->id << 32;
-    wide y = (wide)(uint64_t)b->ready << 64 | (uint64_t)b->id << 32;
-    return x < y;
-}
-#else
-static inline bool is_before(const entry *a, const entry *b)
-{
-    return (a->ready < b->ready) | ((a->ready == b->ready) & (a->id < b->id));
-}
-#endif
-
-static inline void push(ss_engine *e, entry x)
-{
-    entry *heap = e->heap;
-    uint32_t i = e->n++;
-    while (i) {
-        uint32_t up = (i - 1) / 4;
-        if (!is_before(&x, &heap[up]))
-            break;
-        heap[i] = heap[up];
-        i = up;
-    }
-    heap[i] = x;
-}
-
-static inline entry pop(ss_engine *e)
-{
-    entry *heap = e->heap;
-    entry top = heap[0], x = heap[--e->n];
-    uint32_t n = e->n, i = 0;
-    for (;;) {
-        uint32_t first = 4 * i + 1, least = first;
-        if (first + 3 < n) {
-            uint32_t a = first + is_before(&heap[first + 1], &heap[first]);
-            uint32_t b = first + 2 + is_before(&heap[first + 3], &heap[first + 2]);
-            least = is_before(&heap[b], &heap[a]) ? b : a;
-        } else {
-            if (first >= n)
-                break;
-            for (uint32_t k = first + 1; k < n; k++)
-                if (is_before(&heap[k], &heap[least]))
-                    least = k;
-        }
-        if (!is_before(&heap[least], &x))
-            break;
-        heap[i] = heap[least];
-        i = least;
-    }
-    heap[i] = x;
-    return top;
+    return ss_fail(err, SS_ENOMEM, "no memory for more waiting tasks");
 }
 
 /* A run. */
@@ -189,12 +106,11 @@ static ss_status reserve(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_e
             return s;
         out->cap = (uint32_t)rows;
     }
-    return e->cap ? SS_OK : grow_queue(e, 1, err);
+    return ss_queue_clear(&e->queue, err);
 }
 
 static ss_status set_out(ss_engine *e, const ss_tasks *t, ss_error *err)
 {
-    e->n = 0;
     uint32_t resources = t->devices + t->links;
     for (uint32_t r = 0; r <= resources; r++)
         e->resource[r] = (resource){0, r ? t->lag[r] : 0};
@@ -205,14 +121,8 @@ static ss_status set_out(ss_engine *e, const ss_tasks *t, ss_error *err)
                     .where = t->where[i],
                     .first = t->first_out[i],
                     .last = t->first_out[i + 1]};
-        if (x->missing)
-            continue;
-        if (e->n == e->cap) {
-            ss_status s = grow_queue(e, (size_t)e->n + 1, err);
-            if (s)
-                return s;
-        }
-        push(e, (entry){0, i, x->where}); /* ascending: stays where it is put */
+        if (x->missing == 0 && !ss_queue_push(&e->queue, (ss_entry){0, i, x->where}))
+            return no_room(err);
     }
     return SS_OK;
 }
@@ -241,7 +151,7 @@ static ss_time take_set(ss_engine *e, const ss_tasks *t, uint32_t id, ss_time re
 }
 
 /* Starts the task that is next; false: its finish does not fit. */
-static inline bool start_task(ss_engine *e, const ss_tasks *t, entry x, started *out)
+static inline bool start_task(ss_engine *e, const ss_tasks *t, ss_entry x, started *out)
 {
     node *row = &e->node[x.id];
     ss_time start = x.ready, hold = row->hold, lag = 0;
@@ -264,6 +174,26 @@ static inline bool start_task(ss_engine *e, const ss_tasks *t, entry x, started 
     return true;
 }
 
+/* Writes the entries of those that are ready now, and returns their number.
+ *
+ * No branch here: neither which predecessor is the latest nor which is the last can be foreseen,
+ * and a wrong guess about a row that is still on its way costs more than a store.  So an entry is
+ * written in any case, and counted if nothing is missing. */
+static inline uint32_t tell_row(ss_engine *e, const ss_tasks *t, uint32_t first, uint32_t last,
+                                ss_time finish, ss_entry *fresh)
+{
+    uint32_t n = 0;
+    for (uint32_t o = first; o < last; o++) {
+        uint32_t id = t->out[o];
+        node *x = &e->node[id];
+        ss_time ready = finish > x->ready ? finish : x->ready;
+        x->ready = ready;
+        fresh[n] = (ss_entry){ready, id, x->where};
+        n += --x->missing == 0;
+    }
+    return n;
+}
+
 static ss_status tell_successors(ss_engine *e, const ss_tasks *t, const started *b, uint32_t n,
                                  ss_error *err)
 {
@@ -271,28 +201,15 @@ static ss_status tell_successors(ss_engine *e, const ss_tasks *t, const started 
         for (uint32_t o = b[k].first; o < b[k].last && o < b[k].first + BATCH; o++)
             PREFETCH(&e->node[t->out[o]]);
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t more = b[k].last - b[k].first;
-        if (more >= e->cap - e->n) {
-            ss_status s = grow_queue(e, (size_t)e->n + more + 1, err);
-            if (s)
-                return s;
+        ss_entry fresh[FRESH];
+        for (uint32_t o = b[k].first; o < b[k].last;) {
+            uint32_t end = b[k].last - o > FRESH ? o + FRESH : b[k].last;
+            uint32_t ready = tell_row(e, t, o, end, b[k].finish, fresh);
+            for (uint32_t i = 0; i < ready; i++)
+                if (!ss_queue_push(&e->queue, fresh[i]))
+                    return no_room(err);
+            o = end;
         }
-        /* No branch here: neither which predecessor is the latest nor which is the last can be
-         * foreseen, and a wrong guess about a row that is still on its way costs more than a store.
-         * So the entry is written behind the queue, and counted if nothing is missing. */
-        ss_time finish = b[k].finish;
-        entry *heap = e->heap;
-        uint32_t end = e->n;
-        for (uint32_t o = b[k].first; o < b[k].last; o++) {
-            uint32_t id = t->out[o];
-            node *x = &e->node[id];
-            ss_time ready = finish > x->ready ? finish : x->ready;
-            x->ready = ready;
-            heap[end] = (entry){ready, id, x->where};
-            end += --x->missing == 0;
-        }
-        for (uint32_t i = e->n; i < end; i++)
-            push(e, heap[i]);
     }
     return SS_OK;
 }
@@ -322,11 +239,14 @@ ss_status ss_engine_run(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_er
     started batch[BATCH];
     ss_time makespan = 0;
     uint32_t done = 0;
-    while (e->n) {
+    ss_queue *q = &e->queue;
+    while (q->n || q->later) {
+        if (q->n == 0 && !ss_queue_refill(q))
+            return no_room(err);
         ss_time bound = SS_TIME_MAX; /* nothing still to be told is ready before it */
         uint32_t n = 0;
         do {
-            entry x = pop(e);
+            ss_entry x = ss_queue_pop(q);
             if (!start_task(e, t, x, &batch[n]))
                 return refuse_overflow(x.id, err);
             ss_time finish = batch[n++].finish;
@@ -336,9 +256,9 @@ ss_status ss_engine_run(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_er
                 makespan = finish;
             /* Likely next.  In a function of its own it would count as one without effects and be
              * left out. */
-            for (uint32_t i = 1; i <= 4 && i < e->n; i++)
-                PREFETCH(&e->node[e->heap[i].id]);
-        } while (n < BATCH && e->n && e->heap[0].ready < bound);
+            for (uint32_t i = 1; i <= 4 && i < q->n; i++)
+                PREFETCH(&e->node[q->near[i].id]);
+        } while (n < BATCH && q->n && q->near[0].ready < bound);
         done += n;
         if ((s = tell_successors(e, t, batch, n, err)))
             return s;
@@ -368,8 +288,8 @@ void ss_timeline_free(ss_timeline *l)
 
 static int by_ready_then_id(const void *a, const void *b)
 {
-    const entry *x = a, *y = b;
-    return is_before(x, y) ? -1 : is_before(y, x);
+    const ss_entry *x = a, *y = b;
+    return ss_entry_before(x, y) ? -1 : ss_entry_before(y, x);
 }
 
 static ss_status check_ready_and_end(const ss_tasks *t, const ss_timeline *l, uint32_t i,
@@ -393,11 +313,11 @@ static ss_status check_ready_and_end(const ss_tasks *t, const ss_timeline *l, ui
 
 /* Each resource's tasks in order of (ready, id): each starts when it is ready and the one before
  * it, on every resource that it holds, has ended. */
-static ss_status check_starts(const ss_tasks *t, const ss_timeline *l, entry *order, ss_time *free,
-                              ss_error *err)
+static ss_status check_starts(const ss_tasks *t, const ss_timeline *l, ss_entry *order,
+                              ss_time *free, ss_error *err)
 {
     for (uint32_t i = 1; i <= t->n; i++)
-        order[i - 1] = (entry){l->ready[i], i, 0};
+        order[i - 1] = (ss_entry){l->ready[i], i, 0};
     qsort(order, t->n, sizeof *order, by_ready_then_id);
     for (uint32_t k = 0; k < t->n; k++) {
         uint32_t i = order[k].id, n;
@@ -434,7 +354,7 @@ ss_status ss_timeline_check(const ss_tasks *t, const ss_timeline *l, ss_error *e
     if (l->makespan != makespan)
         return ss_fail(err, SS_EINVAL, "the makespan is %lld ps, the last task finishes at %lld ps",
                        (long long)l->makespan, (long long)makespan);
-    entry *order = ss_alloc(t->n * sizeof *order);
+    ss_entry *order = ss_alloc(t->n * sizeof *order);
     ss_time *free = ss_alloc_zeroed((size_t)t->devices + t->links + 1, sizeof *free);
     ss_status s = order && free ? check_starts(t, l, order, free, err)
                                 : ss_fail_memory(err, "checking a timeline", t->n * sizeof *order);
