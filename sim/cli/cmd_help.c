@@ -25,12 +25,24 @@ static void add_attribute(const ss_attr_def *a, ss_text *out)
     ss_text_add(out, "\n");
 }
 
-static bool has_attribute(const ss_op_kind *kind, const char *name)
+static bool has_attribute(const ss_op_kind *kind, const char *stem, const char *end)
 {
     uint32_t n = ss_op_kind_attrs(kind), i = 0;
-    while (i < n && strcmp(kind->attr[i].name, name) != 0)
+    size_t length = strlen(stem);
+    while (i < n && (strncmp(kind->attr[i].name, stem, length) != 0 ||
+                     strcmp(kind->attr[i].name + length, end) != 0))
         i++;
     return i < n;
+}
+
+/* Options that stand for two attributes each (lua/lua_model.c). */
+static void add_pairs(const ss_op_kind *kind, ss_text *out)
+{
+    static const char *const stems[] = {"kernel", "stride", "padding", "factor"};
+    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
+        if (has_attribute(kind, stems[i], "_h") && has_attribute(kind, stems[i], "_w"))
+            ss_text_add(out, "  %-16s %s_h and %s_w at once: a number, or { h, w }\n", stems[i],
+                        stems[i], stems[i]);
 }
 
 static void add_kind(const ss_op_kind *kind, ss_text *out)
@@ -40,9 +52,7 @@ static void add_kind(const ss_op_kind *kind, ss_text *out)
                 kind->max_inputs == 1 ? "tensor" : "{ tensors }", kind->summary);
     for (uint32_t i = 0; i < n; i++)
         add_attribute(&kind->attr[i], out);
-    if (has_attribute(kind, "kernel_h") && has_attribute(kind, "kernel_w"))
-        ss_text_add(out, "  %-16s both at once: a number, or { h, w }; so are stride and padding\n",
-                    "kernel");
+    add_pairs(kind, out);
     ss_text_add(out, "  %-16s operators with one label share their weights\n", "share");
     ss_text_add(out, "  %-16s a number for grouping and placement; 0: none\n", "layer");
 }

@@ -103,6 +103,19 @@ echo '{"devices": [1], "links": [], "routes": [], "tasks": [["c", 0, 1.5]], "dep
 expect 0 "makespan 1.5 s" simulate --dag one.json
 expect 0 '{"makespan": 1.5, "finish": [1.5]}' simulate --dag one.json --json
 expect 0 "1 tasks (1 compute, 0 transfers)" inspect one.json
+expect 0 "without expert_rnn: expert_rnn places operators by their layer" simulate -m mlp -t ring -o model.batch=64 -o sync=ring
+expect 0 "critical path" simulate -m mlp -t ring -o model.batch=64 -s data_parallel --record run.h5
+expect 0 "data_parallel" inspect run.h5
+expect 0 '"data_parallel"' inspect run.h5 --json
+expect 0 '"step_time_s"' simulate -m mlp -t ring -o model.batch=64 -s data_parallel,whole --json
+if command -v python3 >/dev/null 2>&1; then
+  if python3 -c 'import json, sys; assert len(json.load(open("out"))) == 2'; then ok; else bad "JSON"; fi
+fi
+if command -v gnuplot >/dev/null 2>&1; then
+  expect 0 "mine.svg" plot gantt run.h5 -o mine.svg
+  if [ -s mine.svg ] && [ -s mine.svg.tsv ]; then ok; else bad "no figure"; fi
+  expect 2 "nothing" plot gantt run.h5 -o mine.svg -t nothing
+fi
 expect 0 "ns/task" bench --tasks 1000
 expect 0 '"ns_per_task"' bench --tasks 1000 --json
 

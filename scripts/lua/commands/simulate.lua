@@ -52,20 +52,44 @@ local function load_part(folder, name, options)
   return make(options)
 end
 
-local function strategies(problem)
+-- Those that were asked for; else all, and those that do not fit the model are passed over.
+local function strategy_names()
   if not given.strategy then
-    return { "data_parallel", "model_parallel", "expert_cnn", "expert_rnn" }
+    return { "data_parallel", "model_parallel", "expert_cnn", "expert_rnn" }, true
   end
   local names = {}
   for _, word in ipairs(given.strategy) do
     for name in word:gmatch "[^,]+" do names[#names + 1] = name end
   end
-  return names
+  return names, false
 end
 
 local function make_strategy(problem, name)
   if name:find "[./]" then return (problem:load_strategy(name)) end
   return problem:strategy(name)
+end
+
+-- Strategies, their results, and a line for each that does not fit.
+local function simulate_all(problem)
+  local made, results, unfit = {}, {}, {}
+  local names, all = strategy_names()
+  for i, name in ipairs(names) do
+    soapstone.progress(("simulating %s (%d of %d)"):format(name, i, #names))
+    local fits, strategy = true, nil
+    if all then
+      fits, strategy = pcall(make_strategy, problem, name)
+    else
+      strategy = make_strategy(problem, name)
+    end
+    if fits then
+      made[#made + 1] = strategy
+      results[#results + 1] = problem:simulate(strategy)
+    else
+      unfit[#unfit + 1] = ("without %s: %s"):format(name, strategy)
+    end
+  end
+  soapstone.progress()
+  return made, results, unfit
 end
 
 local function print_json(results)
@@ -74,11 +98,12 @@ local function print_json(results)
   print("[" .. table.concat(texts, ",\n") .. "]")
 end
 
-local function print_table(problem, results)
+local function print_table(problem, results, unfit)
   print(problem.model)
   print(problem.topology)
   print()
   print(report.compare(results))
+  for _, line in ipairs(unfit) do print(report.wrap(line, 100, 2)) end
   print()
   print(report.wrap("assumptions: " .. results[1].assumptions, 100, 2))
 end
@@ -92,20 +117,13 @@ local function simulate_model()
   o.model = load_part("models", last "model", options.model)
   o.topology = load_part("topologies", last "topology", options.topology)
   local problem = soapstone.problem(o)
-  local results, made = {}, {}
-  local names = strategies(problem)
-  for i, name in ipairs(names) do
-    soapstone.progress(("simulating %s (%d of %d)"):format(name, i, #names))
-    made[i] = make_strategy(problem, name)
-    results[i] = problem:simulate(made[i])
-  end
-  soapstone.progress()
+  local made, results, unfit = simulate_all(problem)
   if given.json then
     print_json(results)
   elseif #results == 1 then
     print(results[1])
   else
-    print_table(problem, results)
+    print_table(problem, results, unfit)
   end
   if given.record then
     soapstone.record(last "record", { problem = problem, results = results, strategies = made })

@@ -4,7 +4,7 @@
 
 local model = require "soapstone.model"
 
-local pairs_of = { "kernel", "stride", "padding", "dilation" }
+local pairs_of = { "kernel", "stride", "padding", "factor" }
 
 local function type_of(a)
   if not a.choices then return "integer" end

@@ -74,6 +74,7 @@ function model:conv_transpose2d(name, input, options) end
 function model:pool2d(name, input, options) end
 
 ---@class soapstone.upsample2d_options
+---@field factor? integer|integer[] both, or { h, w }
 ---@field factor_h? integer how many times as high; 2 unless given
 ---@field factor_w? integer how many times as wide; 2 unless given
 ---@field share? string operators with one label share their weights
