@@ -147,9 +147,9 @@ static void damaged_files_are_read_or_refused(void)
 
 int main(int argc, char **argv)
 {
-    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : SEED;
-    if (argc > 2)
-        fuzz_files = (uint32_t)strtoul(argv[2], NULL, 10);
+    if (argc > 1)
+        fuzz_files = (uint32_t)strtoul(argv[1], NULL, 10);
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : SEED;
     printf("seed %llu\n", (unsigned long long)seed);
     if (ss_rng_open(&rng, seed, "fuzz strategy files", &err))
         return 99;

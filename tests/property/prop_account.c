@@ -9,7 +9,8 @@
 
 static ss_error err;
 static ss_rng rng;
-static const uint64_t seed = 20191;
+static uint64_t seed = 20191;
+static int times = 1; /* how often the default number of rounds */
 
 static int64_t draw(uint64_t below)
 {
@@ -56,7 +57,7 @@ static void communication_is_that_of_the_twin(void)
 {
     ss_engine *e;
     net_must(ss_engine_new(&e, &err), &err);
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < 300 * times; round++) {
         uint32_t devices = 1 + (uint32_t)draw(5);
         ss_result *r = random_result(e, devices, 2 + (uint32_t)draw(6), (uint32_t)draw(40));
         for (uint32_t d = 1; d <= devices; d++) {
@@ -74,7 +75,7 @@ static void busy_and_idle_make_the_step_and_links_carry_what_tasks_say(void)
 {
     ss_engine *e;
     net_must(ss_engine_new(&e, &err), &err);
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < 300 * times; round++) {
         uint32_t devices = 1 + (uint32_t)draw(5), links = 2 + (uint32_t)draw(6);
         ss_result *r = random_result(e, devices, links, (uint32_t)draw(40));
         const ss_tasks *t = &r->lowered->tasks;
@@ -129,7 +130,7 @@ static void random_step(step *s, ss_lower_options *o)
 
 static void memory_is_that_of_the_twin(void)
 {
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 60 * times; round++) {
         step s;
         ss_lower_options o;
         ss_holds holds = {0};
@@ -167,7 +168,7 @@ static void memory_is_that_of_the_twin(void)
 
 static void every_message_is_charged_once_at_each_end(void)
 {
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < 200 * times; round++) {
         step s;
         ss_lower_options o;
         random_step(&s, &o);
@@ -223,8 +224,13 @@ static void an_aggregated_meeting_charges_what_its_messages_would(void)
     }
 }
 
-int main(void)
+/* prop_account [TIMES [SEED]] */
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        times = atoi(argv[1]);
+    if (argc > 2)
+        seed = strtoull(argv[2], NULL, 10);
     printf("seed %d\n", (int)seed);
     net_must(ss_rng_open(&rng, seed, "account", &err), &err);
     RUN(communication_is_that_of_the_twin);
