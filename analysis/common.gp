@@ -58,6 +58,16 @@ count_lines(text) = text eq "" ? 0 : strstrt(text, "\n") ? \
 line_of(text, n) = n == 1 ? text[1 : (strstrt(text, "\n") ? strstrt(text, "\n") - 1 : strlen(text))] : \
     line_of(text[strstrt(text, "\n") + 1 : *], n - 1)
 
+# A lane's name as it is shown: "node1.gpu1->.gpu3" for a link inside of node1, and the middle left
+# out of what is still longer than 22 letters.
+last_dot(name) = last_dot_before(name, strlen(name))
+last_dot_before(name, at) = at < 1 ? 0 : name[at : at] eq "." ? at : last_dot_before(name, at - 1)
+arrow(name) = strstrt(name, "->") ? strstrt(name, "->") : strstrt(name, "--")
+inside(a, way, b) = last_dot(a) && b[1 : last_dot(a)] eq a[1 : last_dot(a)] ? a.way.b[last_dot(a) : *] : a.way.b
+cut(name) = strlen(name) <= 22 ? name : name[1 : 10]."…".name[strlen(name) - 10 : *]
+short(name) = cut(arrow(name) ? \
+    inside(name[1 : arrow(name) - 1], name[arrow(name) : arrow(name) + 1], name[arrow(name) + 2 : *]) : name)
+
 # Seconds in a unit that gives small numbers, and bytes too.
 time_unit(s) = s < 9e-7 ? "ns" : s < 9e-4 ? "µs" : s < 0.9 ? "ms" : "s"
 time_scale(s) = s < 9e-7 ? 1e9 : s < 9e-4 ? 1e6 : s < 0.9 ? 1e3 : 1

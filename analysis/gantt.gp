@@ -14,7 +14,7 @@ BEGIN = 0; END = 0; ROWS = 0; LONGEST = 0
 is_lane(kind) = kind eq "device" || kind eq "link"
 look(row, label, kind, begin, end) = (read_words(kind, label), \
     kind eq "title" ? (BEGIN = begin, END = end) : 0, \
-    is_lane(kind) ? (ROWS = row + 1, LONGEST = strlen(label) > LONGEST ? strlen(label) : LONGEST) : 0, 1)
+    is_lane(kind) ? (ROWS = row + 1, LONGEST = strlen(short(label)) > LONGEST ? strlen(short(label)) : LONGEST) : 0, 1)
 stats DATA using (look($1, strcol(2), strcol(3), $4, $5)) nooutput
 
 UNIT = time_unit(END)
@@ -22,7 +22,7 @@ SCALE = time_scale(END)
 
 # -------------------------------------------------------------------------------------------- layout
 ROW = ROWS <= 24 ? 9.0 : ROWS <= 48 ? 7.5 : 5.5                     # points
-NAME = ROW < 7.5 ? ROW - 0.5 : LONGEST > 12 ? 6 : 6.5                # size of a lane's name
+NAME = ROW < 7.5 ? ROW - 0.5 : LONGEST > 18 ? 5.5 : LONGEST > 12 ? 6 : 6.5                # size of a lane's name
 AXIS = 22.0
 HIGH = ROWS * ROW + AXIS
 ORDER = "forward activation backward gradient update weight_gradient lumped weight compute transfer accumulate collective barrier critical"
@@ -48,7 +48,7 @@ is_bar(kind) = !is_lane(kind) && kind ne "title" && kind ne "note" && kind ne "c
 floor_of(row) = row + 0.36
 slim(begin, end) = end - begin < 0.006 * (END - BEGIN)
 plot \
-    DATA using (BEGIN * SCALE):(is_lane(strcol(3)) ? $1 : NaN):2 \
+    DATA using (BEGIN * SCALE):(is_lane(strcol(3)) ? $1 : NaN):(short(strcol(2))) \
         with labels right offset -0.4, 0 font "".pt(NAME) noenhanced, \
     DATA using ($4 * SCALE):(is_bar(strcol(3)) && slim($4, $5) ? $1 : NaN):($4 * SCALE):($5 * SCALE): \
         (floor_of($1) - 0.78 * $6):(floor_of($1)):(colour(strcol(3))) \

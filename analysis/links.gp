@@ -13,12 +13,12 @@ load HERE."common.gp"
 ROWS = 0; LONGEST = 0; MOST = 0
 is_bar(kind) = kind ne "title" && kind ne "note" && kind ne "carried"
 look(row, label, kind, end) = (read_words(kind, label), is_bar(kind) ? (ROWS = row + 1, \
-    MOST = end > MOST ? end : MOST, LONGEST = strlen(label) > LONGEST ? strlen(label) : LONGEST) : 0, 1)
+    MOST = end > MOST ? end : MOST, LONGEST = strlen(short(label)) > LONGEST ? strlen(short(label)) : LONGEST) : 0, 1)
 stats DATA using (look($1, strcol(2), strcol(3), $5)) nooutput
 
 # -------------------------------------------------------------------------------------------- layout
 ROW = ROWS <= 24 ? 9.0 : ROWS <= 48 ? 7.5 : 5.5                     # points
-NAME = ROW < 7.5 ? ROW - 0.5 : LONGEST > 12 ? 6 : 6.5
+NAME = ROW < 7.5 ? ROW - 0.5 : LONGEST > 18 ? 5.5 : LONGEST > 12 ? 6 : 6.5
 AXIS = 22.0
 HIGH = ROWS * ROW + AXIS
 ORDER = "activation gradient weight_gradient weight transfer collective"
@@ -39,7 +39,7 @@ set style fill solid 1 noborder
 
 # ------------------------------------------------------------------------------------------- drawing
 plot \
-    DATA using (0):(strcol(3) eq "carried" ? NaN : is_bar(strcol(3)) && $4 == 0 ? $1 : NaN):2 \
+    DATA using (0):(strcol(3) eq "carried" ? NaN : is_bar(strcol(3)) && $4 == 0 ? $1 : NaN):(short(strcol(2))) \
         with labels right offset -0.4, 0 font "".pt(NAME) noenhanced, \
     DATA using 4:(is_bar(strcol(3)) ? $1 : NaN):4:5:($1 - 0.36):($1 + 0.36):(colour(strcol(3))) \
         with boxxyerror lc rgb variable, \

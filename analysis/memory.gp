@@ -18,7 +18,8 @@ larger(a, b) = a > b ? a : b
 look(row, label, kind, at, bytes) = (read_words(kind, label), \
     kind eq "title" ? (END = at) : kind eq "capacity" ? (CAPACITY = larger(CAPACITY, bytes)) : \
     kind eq "note" ? 0 : \
-        (ROWS = larger(ROWS, row + 1), LONGEST = larger(LONGEST, strlen(label)), PEAK = larger(PEAK, bytes)), 1)
+        (ROWS = larger(ROWS, row + 1), PEAK = larger(PEAK, bytes)), \
+    is_part(kind) ? (LONGEST = larger(LONGEST, strlen(short(label)))) : 0, 1)
 stats DATA using (look($1, strcol(2), strcol(3), $4, $6)) nooutput
 
 UNIT = time_unit(END)
@@ -35,7 +36,7 @@ MOST = 1.06 * (NEAR ? larger(CAPACITY, PEAK) : PEAK) * BYTES
 
 # -------------------------------------------------------------------------------------------- layout
 ROW = ROWS <= 24 ? 9.0 : ROWS <= 48 ? 7.5 : 5.5                     # points
-NAME = ROW < 7.5 ? ROW - 0.5 : LONGEST > 12 ? 6 : 6.5
+NAME = ROW < 7.5 ? ROW - 0.5 : LONGEST > 18 ? 5.5 : LONGEST > 12 ? 6 : 6.5
 AXIS = 22.0
 CURVES = 80.0                                                       # height of the upper panel
 GAP = 6.0
@@ -75,7 +76,7 @@ set yrange [ROWS - 0.4 : -0.6]
 unset ytics
 set label 90 "at each device's peak (".BYTE_UNIT.")" at graph 0.5, screen 1 - (TOP + HIGH - 6) / H center
 plot \
-    DATA using (0):(is_part(strcol(3)) && $5 == 0 ? $1 : NaN):2 \
+    DATA using (0):(is_part(strcol(3)) && $5 == 0 ? $1 : NaN):(short(strcol(2))) \
         with labels right offset -0.4, 0 font "".pt(NAME) noenhanced, \
     DATA using ($5 * BYTES):(is_part(strcol(3)) ? $1 : NaN):($5 * BYTES):($6 * BYTES):($1 - 0.36):($1 + 0.36): \
         (colour(strcol(3))) with boxxyerror lc rgb variable, \

@@ -13,7 +13,7 @@
 enum {
     CELLS_PER_INCH = 170, /* of the figure's width: what print can show; shorter bars are merged */
     WIDEST_IN = 40,
-    LABEL_WIDTH = 20, /* characters of a lane's name */
+    LABEL_WIDTH = 200, /* characters of a lane's name; the scripts shorten what they show */
     GANTT_DEVICES = 64,
     GANTT_LINKS = 16,
     LINKS_LINKS = 24,

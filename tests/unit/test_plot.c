@@ -295,6 +295,51 @@ static void figures_appear_whatever_their_name(void)
     step_free(&s);
 }
 
+/* What tells lanes apart is often the end of their names. */
+static void long_names_are_shortened_where_it_hurts_least(void)
+{
+    if (!have_gnuplot()) {
+        printf("  skipped: no gnuplot\n");
+        return;
+    }
+    ss_view_lane lane[4] = {{.name = ""},
+                            {.name = "machine1.rack2.accelerator31", .kind = ""},
+                            {.name = "node1.gpu1->node1.gpu30", .kind = "", .is_link = true},
+                            {.name = "n1.gpu1--n2.gpu1", .kind = "", .is_link = true}};
+    ss_view_task task[4] = {{.name = ""}};
+    for (uint32_t i = 1; i <= 3; i++) {
+        lane[i].busy = 1000 * i;
+        task[i] = (ss_view_task){.id = i,
+                                 .lane = i,
+                                 .lanes = 1,
+                                 .kind = SS_TASK_COMPUTE,
+                                 .name = "",
+                                 .op = "",
+                                 .end = 1000 * i,
+                                 .finish = 1000 * i};
+    }
+    ss_view v = {.model = "",
+                 .topology = "",
+                 .strategy = "",
+                 .step_time = 3000,
+                 .devices = 1,
+                 .lanes = 3,
+                 .tasks = 3,
+                 .lane = lane,
+                 .task = task};
+    ss_plot_options o = {.scripts = scripts};
+    ss_text figure = {0};
+    CHECK_OK(ss_plot(&v, SS_PLOT_GANTT, "names.svg", &o, &err));
+    CHECK_OK(ss_file_read("names.svg", 1000000, &figure, &err));
+    CHECK(strstr(figure.at, ">machine1.r…celerator31<"), "the middle goes");
+    CHECK(strstr(figure.at, ">node1.gpu1->.gpu30<") || strstr(figure.at, ">node1.gpu1-&gt;.gpu30<"),
+          "what both ends have in common goes");
+    CHECK(strstr(figure.at, ">n1.gpu1--n2.gpu1<"), "a short name stays");
+    ss_text_free(&figure);
+    remove("names.svg");
+    remove("names.svg.tsv");
+}
+
 static void a_figure_is_the_same_each_time(void)
 {
     if (!have_gnuplot()) {
@@ -356,6 +401,7 @@ int main(void)
     RUN(without_gnuplot_one_is_told_how_to_get_it);
     RUN(what_gnuplot_says_is_passed_on);
     RUN(figures_appear_whatever_their_name);
+    RUN(long_names_are_shortened_where_it_hurts_least);
     RUN(a_figure_is_the_same_each_time);
     RUN(no_memory_is_said_and_nothing_is_left);
     if (chdir("..") || rmdir("test_plot.dir"))
