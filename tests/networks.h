@@ -133,8 +133,7 @@ static inline ss_topology *net_cluster(uint32_t machines, uint32_t each, double 
     return t;
 }
 
-/* ---- the translation network of FlexFlow's evaluation, as its 2018 simulator has it -------------
- */
+/* ---- the translation network of FlexFlow's evaluation, as its 2018 simulator has it ------ */
 
 /* Vocabulary 32,000, embedding and hidden size 1,024, two encoder and two decoder layers of 40
  * steps in blocks of 8, attention as one more recurrent layer, softmax: 140,247,040 weights without
@@ -201,8 +200,7 @@ static inline ss_model *net_nmt(int64_t batch, int state_steps)
     return m;
 }
 
-/* ---- networks of images -------------------------------------------------------------------------
- */
+/* ---- networks of images ------------------------------------------------------------------ */
 
 static inline ss_tensor net_conv(ss_model *m, const char *name, ss_tensor x, int out, int kh,
                                  int kw, int stride, int ph, int pw)

@@ -1,11 +1,12 @@
 /* lower.h - model x strategy x topology -> task graph ("lowering").
  *
  * Structural order (design 3.2): phase 0 forward, 1 backward, 2 barrier, 3 gradient transfers,
- * 4 update, 5 weight transfers, 6 final; within forward by operator position, within backward by
+ * 4 update, 5 weight transfers; within forward by operator position, within backward by
  * reverse position; within an operator first the transfers into it (edge slot, producer part,
  * consumer part, hop, segment), then accumulations, then its parts.  FlexFlow (MLSys 2019)
  * section 5.1 has the forward rules; backward, gradient meeting and update follow the authors' 2018
- * simulator and are options here.
+ * simulator and are options here.  Backward tasks exist where a gradient is wanted: for operators
+ * with weights and those after them.
  *
  * This layer has no clock of its own: durations come through an ss_timer that simulate/cost.h
  * fills.
@@ -35,14 +36,17 @@ typedef struct ss_timer {
 
 /* How the gradients of a weight that several devices hold meet. */
 typedef enum ss_sync {
-    SS_SYNC_NONE,        /* they do not: inference, or one asks what compute alone would take */
-    SS_SYNC_CLOSED_FORM, /* the 2018 simulator: after the last task, W(g-1)/b_intra + W(m-1)/b_cross
-                          */
-    SS_SYNC_PARAMETER_SERVER, /* to the device of the lowest part, which updates and sends weights
-                                 back */
-    SS_SYNC_RING,             /* ring all-reduce, then everyone updates */
-    SS_SYNC_TREE,             /* binary tree: reduce, then broadcast */
-    SS_SYNC_TWO_LEVEL,        /* inside machines, then between their masters, then back */
+    /* They do not: inference, or one asks what compute alone would take. */
+    SS_SYNC_NONE,
+    /* The 2018 simulator: W (g - 1) / b_intra + W (m - 1) / b_cross after everything else, for m
+     * machines with at most g holders each.  Tasks that hold all links, so that they add up. */
+    SS_SYNC_CLOSED_FORM,
+    /* To the master, which updates and sends weights back. */
+    SS_SYNC_PARAMETER_SERVER,
+    /* All-reduces (collective.h), after which every holder updates its own copy. */
+    SS_SYNC_RING,
+    SS_SYNC_TREE,
+    SS_SYNC_TWO_LEVEL,
     SS_SYNCS
 } ss_sync;
 
@@ -50,8 +54,11 @@ const char *ss_sync_name(ss_sync s); /* "parameter_server" */
 ss_status ss_sync_parse(const char *text, ss_sync *out, ss_error *err);
 
 typedef enum ss_coalesce {
-    SS_COALESCE_NONE,      /* a transfer for each pair of parts: the published rule */
-    SS_COALESCE_PER_DEVICE /* what several parts on one device need of one part is sent once */
+    /* A message for each pair of parts: the published rule. */
+    SS_COALESCE_NONE,
+    /* What the parts of one reader on one device need of one part, through one input, is one
+     * message with each element once; their gradients are added up there and go back as one. */
+    SS_COALESCE_PER_DEVICE
 } ss_coalesce;
 
 typedef struct ss_lower_options {
@@ -60,16 +67,18 @@ typedef struct ss_lower_options {
     ss_coalesce coalesce;
     ss_sync sync;
     bool overlap;      /* meeting starts with each gradient; false: after all backward work */
-    bool aggregate;    /* each ring, tree or two-level meeting is one task of closed-form time */
-    bool partial_sums; /* adding several gradients of one tensor takes a task; false: it is free */
+    bool aggregate;    /* each ring, tree or two-level meeting is one task of closed-form time that
+                        * holds all of its links */
+    bool partial_sums; /* adding n gradients takes a task that reads n and writes 1, element by
+                        * element; false: it is free */
     double update_passes; /* update reads and writes its shard so often; 0: it is free */
     ss_links_mode links;
     int64_t segment_bytes; /* messages are cut into pieces of this size, 0: never */
     uint32_t max_segments;
 } ss_lower_options;
 
-ss_lower_options ss_lower_options_start(
-    void); /* training, fifo-hop, parameter server, overlapped, free updates and sums */
+/* Training, fifo-hop, parameter server, overlapped, free updates and sums, messages whole. */
+ss_lower_options ss_lower_options_start(void);
 
 /* One shard of a weight: a box of it and the devices that hold it (replicas).  Where operators that
  * share a weight cut it differently, the shards are the pieces that all of them can be put together
@@ -102,6 +111,9 @@ typedef struct ss_lowered {
     struct ss_lower_scratch *scratch;
 } ss_lowered; /* {0}; may be lowered into again and again */
 
+/* Refuses options that contradict each other, a strategy for something else, devices that cannot
+ * reach each other, and what the timer refuses.  After a refusal `out` holds nothing of use and may
+ * be lowered into again. */
 ss_status ss_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const ss_strategy *s,
                    const ss_timer *timer, const ss_lower_options *options, ss_lowered *out,
                    ss_error *err);
@@ -138,9 +150,10 @@ typedef struct ss_holds {
     uint32_t untils, until_cap;
 } ss_holds; /* {0} */
 
-/* An activation is held from the start of its part's forward task (a received copy: of its
- * transfer) until the last task that reads it has ended: forward readers and transfers, and
- * backward tasks of operators that keep their input or output (op.h). */
+/* An activation is held from the start of its part's forward task (a received copy: of the last hop
+ * of its message) until the last task that reads it has ended: forward readers, the first hops of
+ * messages, and backward tasks of operators that keep their input or output (op.h).  Of `l` as
+ * ss_lower left it; lower_memory.c has the rest of the rules. */
 ss_status ss_lower_holds(const ss_model *m, const ss_strategy *s, const ss_lowered *l,
                          ss_holds *out, ss_error *err);
 void ss_holds_free(ss_holds *h);

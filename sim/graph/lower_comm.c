@@ -13,8 +13,7 @@
 
 #include "base/array.h"
 
-/* ---- messages ---------------------------------------------------------------------------------
- */
+/* ---- messages ---------------------------------------------------------------------------- */
 
 ss_status ss_lower_send(ss_lowering *w, ss_device from, ss_device to, int64_t bytes,
                         const ss_task_label *label, const ss_task *before, uint32_t befores,
@@ -60,8 +59,7 @@ ss_status ss_lower_after_sent(ss_lowering *w, uint32_t sent, ss_error *err)
     return SS_OK;
 }
 
-/* ---- pieces that travel together --------------------------------------------------------------
- */
+/* ---- pieces that travel together --------------------------------------------------------- */
 
 static bool crosses(const ss_config *giver, const ss_config *reader, const ss_piece *p)
 {
@@ -132,8 +130,7 @@ static ss_status cover_group(ss_lowering *w, const ss_feed *f, uint32_t lead, in
     return e;
 }
 
-/* ---- forward ----------------------------------------------------------------------------------
- */
+/* ---- forward ----------------------------------------------------------------------------- */
 
 static ss_status send_forward(ss_lowering *w, const ss_feed *f, uint32_t lead, ss_error *err)
 {
@@ -203,8 +200,7 @@ ss_status ss_lower_after_inputs(ss_lowering *w, ss_op op, uint32_t part, ss_erro
     return e;
 }
 
-/* ---- backward ---------------------------------------------------------------------------------
- */
+/* ---- backward ---------------------------------------------------------------------------- */
 
 /* Adds up the gradients of pieces that go back together, on the device where they arose. */
 static ss_status sum_before_sending(ss_lowering *w, const ss_feed *f, uint32_t lead, double added,

@@ -87,8 +87,7 @@ static int64_t output_bytes(const holding *h, ss_op op, uint32_t slot, uint32_t 
     return ss_box_elements(&out) * ss_dtype_bytes(def->out[slot].dtype);
 }
 
-/* ---- pieces by their ends ---------------------------------------------------------------------
- */
+/* ---- pieces by their ends ---------------------------------------------------------------- */
 
 /* The first place in by_from at which the feed's pieces are of part p or later. */
 static uint32_t first_given(const struct ss_lower_scratch *s, const ss_feed *f, uint32_t p)
@@ -104,41 +103,40 @@ static uint32_t first_given(const struct ss_lower_scratch *s, const ss_feed *f, 
     return lo;
 }
 
-/* The only piece that part p of a view is made of, or 0: it is no view, or is put together. */
-static uint32_t viewed(const holding *h, ss_op op, uint32_t p, const ss_feed **feed)
+/* Whether a part is a view: of the one piece *at that it is made of, or, *at being 0, of the data.
+ * A view that is put together from several pieces is a copy like any other output. */
+static bool is_view(const holding *h, ss_op op, uint32_t part, uint32_t *at)
 {
     const struct ss_lower_scratch *s = h->s;
-    if (!h->m->op[op.i].def->kind->view)
-        return 0;
-    uint32_t row = s->first_feed[op.i];
-    if (s->first_feed[op.i + 1] - row != 1)
-        return 0;
-    const ss_feed *f = *feed = &s->feed[row];
-    uint32_t lo = f->first, hi = f->first + f->pieces;
+    uint32_t row = s->first_feed[op.i], feeds = s->first_feed[op.i + 1] - row;
+    *at = 0;
+    if (!h->m->op[op.i].def->kind->view || feeds > 1)
+        return false;
+    if (!feeds)
+        return true;
+    uint32_t end = s->feed[row].first + s->feed[row].pieces;
+    uint32_t lo = s->feed[row].first, hi = end;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        if (s->piece[mid].to < p)
+        if (s->piece[mid].to < part)
             lo = mid + 1;
         else
             hi = mid;
     }
-    uint32_t end = f->first + f->pieces;
-    bool there = lo < end && s->piece[lo].to == p;
-    return there && (lo + 1 == end || s->piece[lo + 1].to != p) ? lo : 0;
+    *at = lo;
+    return lo < end && s->piece[lo].to == part && (lo + 1 == end || s->piece[lo + 1].to != part);
 }
 
-/* ---- activations ------------------------------------------------------------------------------
- */
+/* ---- activations ------------------------------------------------------------------------- */
 
 static void until_readers(holding *h, ss_op op, uint32_t slot, uint32_t p);
 
 /* Until part q has read its input, now and in backward; if it is a view, until its readers have. */
 static void until_read(holding *h, ss_op op, uint32_t q)
 {
-    const ss_feed *feed;
-    uint32_t back = h->m->op[op.i].def->keeps_input ? backward_of(h, op, q) : 0;
+    uint32_t at, back = h->m->op[op.i].def->keeps_input ? backward_of(h, op, q) : 0;
     until(h, back ? back : h->l->forward[op.i].i + q);
-    if (viewed(h, op, q, &feed))
+    if (is_view(h, op, q, &at))
         until_readers(h, op, 0, q);
 }
 
@@ -168,9 +166,9 @@ static void until_readers(holding *h, ss_op op, uint32_t slot, uint32_t p)
 static void hold_outputs(holding *h, ss_op op, uint32_t p)
 {
     const ss_op_def *def = h->m->op[op.i].def;
-    const ss_feed *feed;
-    uint32_t forward = h->l->forward[op.i].i + p, back = backward_of(h, op, p);
-    for (uint32_t slot = 0; slot < def->outputs && !viewed(h, op, p, &feed); slot++) {
+    uint32_t forward = h->l->forward[op.i].i + p, back = backward_of(h, op, p), at;
+    uint32_t outputs = is_view(h, op, p, &at) ? 0 : def->outputs;
+    for (uint32_t slot = 0; slot < outputs; slot++) {
         hold(h, SS_HELD_ACTIVATIONS, device_of(h, op, p), output_bytes(h, op, slot, p), forward);
         until_readers(h, op, slot, p);
         if (!h->status && !h->out->hold[h->out->n - 1].untils)
@@ -200,8 +198,7 @@ static void hold_copies(holding *h, const ss_feed *f)
     }
 }
 
-/* ---- gradients of activations -----------------------------------------------------------------
- */
+/* ---- gradients of activations ------------------------------------------------------------ */
 
 /* The task that adds up what reaches part p, or 0. */
 static uint32_t sum_of(const holding *h, ss_op op, uint32_t p)
@@ -237,10 +234,12 @@ static void until_sent_back(holding *h, uint32_t sent)
 /* Until part p has used the gradient of its output: a view hands it on. */
 static void until_used(holding *h, ss_op op, uint32_t p)
 {
-    const ss_feed *f;
-    uint32_t sum = sum_of(h, op, p), at = viewed(h, op, p, &f);
+    uint32_t sum = sum_of(h, op, p), at;
     until(h, sum ? sum : backward_of(h, op, p));
-    if (sum || !at || !h->s->needs[f->from.i])
+    if (sum || !is_view(h, op, p, &at))
+        return;
+    const ss_feed *f = &h->s->feed[h->s->first_feed[op.i]]; /* of a view that has a gradient */
+    if (!h->s->needs[f->from.i])
         return;
     if (h->s->piece[at].backward)
         until_sent_back(h, h->s->piece[at].backward);
@@ -251,8 +250,8 @@ static void until_used(holding *h, ss_op op, uint32_t p)
 /* The gradient of one piece where it arises. */
 static void hold_gradient(holding *h, const ss_feed *f, const ss_piece *piece)
 {
-    const ss_feed *feed;
-    if (viewed(h, f->to, piece->to, &feed) && !sum_of(h, f->to, piece->to))
+    uint32_t at;
+    if (is_view(h, f->to, piece->to, &at) && !sum_of(h, f->to, piece->to))
         return;
     hold(h, SS_HELD_GRADIENTS, device_of(h, f->to, piece->to), piece->bytes,
          backward_of(h, f->to, piece->to));
@@ -311,8 +310,7 @@ static void hold_sums(holding *h, ss_op op)
     }
 }
 
-/* ---- data that the step reads -----------------------------------------------------------------
- */
+/* ---- data that the step reads ------------------------------------------------------------ */
 
 /* A part that reads an input of the model. */
 typedef struct reader {
@@ -386,8 +384,7 @@ static void hold_data(holding *h, ss_tensor t)
     ss_free(last);
 }
 
-/* ---- all --------------------------------------------------------------------------------------
- */
+/* ---- all --------------------------------------------------------------------------------- */
 
 static void hold_weights(holding *h)
 {

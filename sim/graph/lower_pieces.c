@@ -38,8 +38,7 @@ static void strides_of(const ss_config *c, uint32_t stride[SS_MAX_DIMS])
     }
 }
 
-/* ---- where parts begin and end ----------------------------------------------------------------
- */
+/* ---- where parts begin and end ----------------------------------------------------------- */
 
 ss_status ss_lower_ranges(ss_lowering *w, ss_error *err)
 {
@@ -109,8 +108,7 @@ ss_status ss_lower_boxes(ss_lowering *w, ss_op op, ss_error *err)
     return SS_OK;
 }
 
-/* ---- who feeds whom ---------------------------------------------------------------------------
- */
+/* ---- who feeds whom ---------------------------------------------------------------------- */
 
 static bool backward_reaches(const ss_model *m, const bool *needs, const ss_op_row *row)
 {
@@ -186,8 +184,7 @@ ss_status ss_lower_feeds(ss_lowering *w, ss_error *err)
     return SS_OK;
 }
 
-/* ---- grids ------------------------------------------------------------------------------------
- */
+/* ---- grids ------------------------------------------------------------------------------- */
 
 static void made_by(const ss_lowering *w, const ss_feed *f, uint32_t part, ss_box *out)
 {
@@ -334,8 +331,7 @@ static uint32_t first_ending_after(const axis *a, int64_t x)
     return k;
 }
 
-/* ---- pieces -----------------------------------------------------------------------------------
- */
+/* ---- pieces ------------------------------------------------------------------------------ */
 
 static int64_t common(int64_t lo, int64_t hi, int64_t other_lo, int64_t other_hi)
 {

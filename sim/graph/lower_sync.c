@@ -41,8 +41,7 @@ ss_status ss_sync_parse(const char *text, ss_sync *out, ss_error *err)
                    text, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
-/* ---- barriers ---------------------------------------------------------------------------------
- */
+/* ---- barriers ---------------------------------------------------------------------------- */
 
 /* The task of a part after which its device has done its share of backward. */
 static uint32_t last_task(const ss_lowered *out, uint32_t op, uint32_t part)
@@ -96,8 +95,7 @@ static ss_status add_barriers(ss_lowering *w, bool all, ss_error *err)
     return e;
 }
 
-/* ---- what a device's own gradient of a shard waits for -----------------------------------------
- */
+/* ---- what a device's own gradient of a shard waits for ----------------------------------- */
 
 /* Puts the tasks of row r of shard_device into s->before. */
 static ss_status own_sources(ss_lowering *w, uint32_t r, uint32_t *n, ss_error *err)
@@ -143,8 +141,7 @@ static ss_status wait_for_sent(struct ss_lower_scratch *s, uint32_t sent, ss_err
     return e;
 }
 
-/* ---- phase 3: gradients -----------------------------------------------------------------------
- */
+/* ---- phase 3: gradients ------------------------------------------------------------------ */
 
 static ss_task_label label_of(uint32_t shard, const ss_shard *x, ss_task_kind kind, ss_cargo cargo)
 {
@@ -261,8 +258,7 @@ static ss_status gradients_by_messages(ss_lowering *w, uint32_t shard, ss_error 
     return e ? e : waits_of_members(w, x, err);
 }
 
-/* ---- meetings as one task ---------------------------------------------------------------------
- */
+/* ---- meetings as one task ---------------------------------------------------------------- */
 
 /* What the routes of a meeting have in common: the largest latency and the least bandwidth; their
  * links are collected in s->resource. */
@@ -447,8 +443,7 @@ static ss_status meet(ss_lowering *w, uint32_t shard, ss_error *err)
                                 : gradients_by_messages(w, shard, err);
 }
 
-/* ---- phases 4 and 5: updates, and weights back -------------------------------------------------
- */
+/* ---- phases 4 and 5: updates, and weights back ------------------------------------------- */
 
 static ss_status add_update(ss_lowering *w, uint32_t shard, uint32_t r, ss_error *err)
 {

@@ -26,8 +26,7 @@ static bool chance(int percent)
     return draw(1, 100) <= percent;
 }
 
-/* ---- random models -----------------------------------------------------------------------------
- */
+/* ---- random models ----------------------------------------------------------------------- */
 
 static int64_t attribute(const ss_attr_def *a)
 {
@@ -215,8 +214,7 @@ static ss_model *random_model(void)
     return m;
 }
 
-/* ---- random strategies, clusters, options ------------------------------------------------------
- */
+/* ---- random strategies, clusters, options ------------------------------------------------ */
 
 static void random_config(ss_strategy *s, uint32_t op)
 {
@@ -274,8 +272,7 @@ static ss_lower_options random_options(void)
     return o;
 }
 
-/* ---- a timer whose answers tell everything apart -----------------------------------------------
- */
+/* ---- a timer whose answers tell everything apart ----------------------------------------- */
 
 static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase phase,
                            const ss_box *main, ss_device device, ss_time *out, ss_error *e)
@@ -298,8 +295,7 @@ static ss_status memory_time(void *context, double bytes, ss_device device, ss_t
 
 static const ss_timer timer = {.part = part_time, .memory = memory_time};
 
-/* ---- the comparison ----------------------------------------------------------------------------
- */
+/* ---- the comparison ---------------------------------------------------------------------- */
 
 static bool same_label(const ss_task_label *a, const ss_task_label *b)
 {
@@ -361,8 +357,7 @@ static bool same_shards(const ss_lowered *l, const naive_lowered *n)
     return true;
 }
 
-/* ---- what must be true whoever is right --------------------------------------------------------
- */
+/* ---- what must be true whoever is right -------------------------------------------------- */
 
 static bool edges_ascend(const ss_tasks *t)
 {
@@ -534,8 +529,7 @@ static bool same_holds(const ss_holds *fast, const ss_model *m, const ss_strateg
     return same;
 }
 
-/* ---- one case ----------------------------------------------------------------------------------
- */
+/* ---- one case ---------------------------------------------------------------------------- */
 
 typedef struct world {
     ss_model *m;

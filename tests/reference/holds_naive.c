@@ -16,8 +16,7 @@ typedef struct held {
     uint32_t untils;
 } held;
 
-/* ---- lines -------------------------------------------------------------------------------------
- */
+/* ---- lines ------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -80,8 +79,7 @@ static void hold(held *h, ss_held what, uint32_t device, int64_t bytes, uint32_t
     h->untils = 0;
 }
 
-/* ---- parts -------------------------------------------------------------------------------------
- */
+/* ---- parts ------------------------------------------------------------------------------- */
 
 static const ss_op_def *def(const held *h, uint32_t op)
 {
@@ -159,7 +157,7 @@ static const naive_message *message(const held *h, ss_cargo cargo, uint32_t j, u
     return found;
 }
 
-/* Whether part q of a view is a part of one part's output; then *p is that part. */
+/* Whether part q of a view is a part of one part's output, which is then *p, or of the data. */
 static bool viewed(const held *h, uint32_t j, uint32_t q, uint32_t *p)
 {
     uint32_t pieces = 0, feeds = 0;
@@ -174,11 +172,10 @@ static bool viewed(const held *h, uint32_t j, uint32_t q, uint32_t *p)
                 *p = k;
             }
     }
-    return feeds == 1 && pieces == 1;
+    return feeds == 0 || (feeds == 1 && pieces == 1);
 }
 
-/* ---- activations -------------------------------------------------------------------------------
- */
+/* ---- activations ------------------------------------------------------------------------- */
 
 static void until_sent(held *h, const naive_message *x)
 {
@@ -269,8 +266,7 @@ static void hold_data(held *h, uint32_t tensor)
             }
 }
 
-/* ---- gradients ---------------------------------------------------------------------------------
- */
+/* ---- gradients --------------------------------------------------------------------------- */
 
 static uint32_t sum_of(const held *h, uint32_t i, uint32_t p)
 {
@@ -355,8 +351,7 @@ static void hold_sum(held *h, uint32_t i, uint32_t p)
     hold(h, SS_HELD_GRADIENTS, device(h, i, p), bytes, sum_of(h, i, p));
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all --------------------------------------------------------------------------------- */
 
 static void hold_weights(held *h)
 {

@@ -39,8 +39,7 @@ static void *room(size_t n, size_t each)
     return p;
 }
 
-/* ---- what everything is made of ----------------------------------------------------------------
- */
+/* ---- what everything is made of ---------------------------------------------------------- */
 
 static uint32_t parts(const naive *w, uint32_t op)
 {
@@ -124,8 +123,7 @@ static bool needs_gradient(const naive *w, uint32_t op)
     return false;
 }
 
-/* ---- tasks -------------------------------------------------------------------------------------
- */
+/* ---- tasks ------------------------------------------------------------------------------- */
 
 static uint32_t add(naive *w, uint32_t resource, ss_time hold, int64_t bytes, ss_task_label label)
 {
@@ -197,8 +195,7 @@ static ss_time memory_time(const naive *w, double bytes, uint32_t dev)
     return time;
 }
 
-/* ---- messages between parts --------------------------------------------------------------------
- */
+/* ---- messages between parts -------------------------------------------------------------- */
 
 /* One input of one reader, between parts p of i and q of j. */
 typedef struct wire {
@@ -324,8 +321,7 @@ static void forward(naive *w, uint32_t j)
     free(arrived);
 }
 
-/* ---- backward ----------------------------------------------------------------------------------
- */
+/* ---- backward ---------------------------------------------------------------------------- */
 
 static uint32_t wires_from(const naive *w, uint32_t i, wire *x)
 {
@@ -463,8 +459,7 @@ static void backward(naive *w, uint32_t i)
     free(x);
 }
 
-/* ---- weights -----------------------------------------------------------------------------------
- */
+/* ---- weights ----------------------------------------------------------------------------- */
 
 static bool uses(const naive *w, uint32_t op, uint32_t weight, uint32_t part, ss_box *box)
 {
@@ -533,8 +528,7 @@ static void cut_weight(naive *w, uint32_t weight)
     } while (next(&whole, at));
 }
 
-/* ---- meeting -----------------------------------------------------------------------------------
- */
+/* ---- meeting ----------------------------------------------------------------------------- */
 
 static int64_t shard_bytes(const naive *w, const naive_shard *x)
 {
@@ -839,8 +833,7 @@ static void synchronize(naive *w, uint32_t *before)
     free(task);
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all --------------------------------------------------------------------------------- */
 
 static void start(naive *w)
 {

@@ -126,8 +126,7 @@ static bool waits_for(const world *w, uint32_t task, uint32_t before)
     return false;
 }
 
-/* ---- FlexFlow (MLSys 2019), figure 4 ------------------------------------------------------------
- */
+/* ---- FlexFlow (MLSys 2019), figure 4 ----------------------------------------------------- */
 
 static ss_status figure_time(void *context, const ss_model *m, ss_op op, ss_phase phase,
                              const ss_box *main, ss_device device, ss_time *out, ss_error *e)
@@ -257,8 +256,7 @@ static void the_published_change_has_its_times(void)
     end_world(&w);
 }
 
-/* ---- what travels ------------------------------------------------------------------------------
- */
+/* ---- what travels ------------------------------------------------------------------------ */
 
 /* x(6x8) -> a: linear(10) -> b: linear(12) on a machine of 4. */
 static world two_layers(ss_op *a, ss_op *b)
@@ -392,8 +390,7 @@ static void segments_and_paths_change_tasks_and_no_bytes(void)
     end_world(&w);
 }
 
-/* ---- how gradients meet -------------------------------------------------------------------------
- */
+/* ---- how gradients meet ------------------------------------------------------------------ */
 
 /* One layer, its samples over n of 4 devices. */
 static world data_parallel(uint32_t n, ss_sync sync)
@@ -523,8 +520,95 @@ static void inference_has_one_phase_and_lumped_work_one_task(void)
     end_world(&w);
 }
 
-/* ---- refusals, and memory -----------------------------------------------------------------------
- */
+/* ---- memory held
+ * --------------------------------------------------------------------------------- */
+
+/* The hold that is so; NULL, with a line for each that is there: none. */
+static const ss_hold *held(const ss_holds *h, ss_held what, uint32_t device, int64_t bytes,
+                           uint32_t from)
+{
+    for (uint32_t i = 0; i < h->n; i++)
+        if (h->hold[i].what == what && h->hold[i].device.i == device && h->hold[i].bytes == bytes &&
+            h->hold[i].from.i == from)
+            return &h->hold[i];
+    for (uint32_t i = 0; i < h->n; i++)
+        printf("  %s on %u: %lld bytes from %u\n", ss_held_name(h->hold[i].what),
+               h->hold[i].device.i, (long long)h->hold[i].bytes, h->hold[i].from.i);
+    return NULL;
+}
+
+static bool until_is(const ss_holds *h, const ss_hold *x, uint32_t a, uint32_t b)
+{
+    const ss_task *until = x ? h->until + x->first_until : NULL;
+    uint32_t n = b ? 2 : a ? 1 : 0;
+    return x && x->untils == n && (n < 1 || until[0].i == a) && (n < 2 || until[1].i == b);
+}
+
+/* Data -> relu -> flatten on 1, linear on 2: nothing but the linear layer has a backward. */
+static void memory_is_held_until_the_last_reader_and_views_have_none(void)
+{
+    ss_model *m = net_new("views");
+    ss_tensor x = net_input(m, "x", SS_F32, 4, (int64_t[]){2, 3, 2, 2});
+    x = net_then(m, "relu", "r", x, NULL, 0);
+    x = net_then(m, "flatten", "f", x, NULL, 0);
+    net_op(m, (net_place){0}, "linear", "a", &x, 1, "out", 3, "bias", 0, NULL);
+    m->optimizer_bytes_per_weight_byte = 2;
+    world w = new_world(m, net_cluster(1, 2, 1000, 1000, 0));
+    cut(&w, (ss_op){3}, 1, 1, (uint32_t[]){2});
+    ss_holds h = {0};
+    CHECK_OK(lower(&w));
+    CHECK_OK(ss_lower_holds(w.m, w.s, &w.l, &h, &err));
+    uint32_t r = 1, f = 2, sent = 3, arrived = 4, a = 5, back = 6;
+    CHECK(w.l.backward[3].i == back && w.l.forward[3].i == a && h.n == 7, "%u holds", h.n);
+    CHECK(until_is(&h, held(&h, SS_HELD_WEIGHTS, 2, 144, 0), 0, 0));
+    CHECK(until_is(&h, held(&h, SS_HELD_WEIGHT_GRADIENTS, 2, 144, 0), 0, 0));
+    CHECK(until_is(&h, held(&h, SS_HELD_OPTIMIZER, 2, 288, 0), 0, 0));
+    CHECK(until_is(&h, held(&h, SS_HELD_ACTIVATIONS, 1, 96, 0), r, 0), "data");
+    CHECK(until_is(&h, held(&h, SS_HELD_ACTIVATIONS, 1, 96, r), f, sent), "flatten adds nothing");
+    CHECK(until_is(&h, held(&h, SS_HELD_ACTIVATIONS, 2, 96, arrived), back, 0),
+          "kept for backward");
+    CHECK(until_is(&h, held(&h, SS_HELD_ACTIVATIONS, 2, 24, a), a, 0), "nobody reads it");
+    ss_holds_free(&h);
+    end_world(&w);
+}
+
+static void gradients_are_held_from_sender_to_user(void)
+{
+    ss_op a, b;
+    world w = two_layers(&a, &b);
+    cut(&w, b, 1, 2, (uint32_t[]){1, 2});
+    w.o.sync = SS_SYNC_NONE;
+    ss_holds h = {0};
+    CHECK_OK(lower(&w));
+    CHECK_OK(ss_lower_holds(w.m, w.s, &w.l, &h, &err));
+    uint32_t back_a = w.l.backward[a.i].i, back_b = w.l.backward[b.i].i;
+    uint32_t sent = message(&w, SS_CARGO_GRADIENT, b, 1, a, 0);
+    CHECK(until_is(&h, held(&h, SS_HELD_GRADIENTS, 1, 240, back_b), back_a, 0));
+    CHECK(until_is(&h, held(&h, SS_HELD_GRADIENTS, 2, 240, back_b + 1), sent, 0));
+    CHECK(until_is(&h, held(&h, SS_HELD_GRADIENTS, 1, 240, sent + 1), back_a, 0));
+    w.o.partial_sums = true;
+    CHECK_OK(lower(&w));
+    CHECK_OK(ss_lower_holds(w.m, w.s, &w.l, &h, &err));
+    uint32_t sum = find(&w, SS_TASK_ACCUMULATE);
+    back_a = w.l.backward[a.i].i;
+    CHECK(until_is(&h, held(&h, SS_HELD_GRADIENTS, 1, 240, back_b), sum, 0));
+    CHECK(until_is(&h, held(&h, SS_HELD_GRADIENTS, 1, 240, sum), back_a, 0));
+    ss_holds_free(&h);
+    end_world(&w);
+}
+
+static void an_empty_model_takes_no_time(void)
+{
+    world w = new_world(net_new("nothing"), net_cluster(1, 2, 1000, 1000, 0));
+    ss_holds h = {0};
+    run(&w);
+    CHECK(w.l.tasks.n == 0 && w.line.makespan == 0 && w.l.shards == 0);
+    CHECK(!ss_lower_holds(w.m, w.s, &w.l, &h, &err) && h.n == 0);
+    ss_holds_free(&h);
+    end_world(&w);
+}
+
+/* ---- refusals, and memory ---------------------------------------------------------------- */
 
 static void what_makes_no_sense_is_refused_in_words(void)
 {
@@ -667,6 +751,9 @@ int main(void)
     RUN(a_ring_alone_on_its_links_takes_its_closed_form);
     RUN(steps_that_cut_their_weight_differently_meet_in_pieces);
     RUN(inference_has_one_phase_and_lumped_work_one_task);
+    RUN(memory_is_held_until_the_last_reader_and_views_have_none);
+    RUN(gradients_are_held_from_sender_to_user);
+    RUN(an_empty_model_takes_no_time);
     RUN(lowering_again_asks_for_no_memory);
     RUN(no_memory_leaves_nothing_behind);
     return DONE();
