@@ -279,6 +279,49 @@ static void given_times_are_of_a_part_or_shared_by_flop(void)
     ss_topology_free(t);
 }
 
+static void operators_that_are_alike_have_given_times_of_their_own(void)
+{
+    ss_topology *t = devices(1, &p100);
+    ss_model *m = net_new("alike");
+    ss_costs *c = costs();
+    ss_timer timer;
+    ss_tensor x = net_input(m, "x", SS_F32, 2, (int64_t[]){16, 5});
+    for (int i = 1; i <= 3; i++)
+        x = net_then(m, "linear", (const char *[]){"", "a", "b", "c"}[i], x, "out", 5);
+    CHECK_OK(ss_costs_add_given(c, "a", 1e-3, 0, false, &err));
+    CHECK_OK(ss_costs_add_given(c, "c", 3e-3, 0, false, &err));
+    CHECK_OK(ss_costs_add_roofline(c, NULL, &err));
+    CHECK_OK(ss_costs_timer(c, t, &timer, &err));
+    for (int twice = 0; twice < 2; twice++) {
+        CHECK(ask(&timer, m, 1, SS_FORWARD, rows(m, 1, 0, 16), 1) == 1000000000, "a");
+        CHECK(ask(&timer, m, 2, SS_FORWARD, rows(m, 2, 0, 16), 1) < 100000000, "b: roofline");
+        CHECK(ask(&timer, m, 3, SS_FORWARD, rows(m, 3, 0, 16), 1) == 3000000000, "c");
+    }
+    ss_costs_free(c);
+    ss_model_free(m);
+    ss_topology_free(t);
+}
+
+static void backward_without_a_gradient_of_the_input_takes_less(void)
+{
+    ss_topology *t = devices(1, &p100);
+    ss_model *m = net_new("alike");
+    ss_costs *c = costs();
+    ss_timer timer;
+    ss_tensor x = net_input(m, "x", SS_F32, 2, (int64_t[]){4096, 2048});
+    for (int i = 0; i < 2; i++)
+        x = net_then(m, "linear", i ? "inner" : "first", x, "out", 2048);
+    CHECK_OK(ss_costs_add_roofline(c, NULL, &err));
+    CHECK_OK(ss_costs_timer(c, t, &timer, &err));
+    ss_time inner = ask(&timer, m, 2, SS_BACKWARD, rows(m, 2, 0, 4096), 1);
+    ss_time first = ask(&timer, m, 1, SS_BACKWARD, rows(m, 1, 0, 4096), 1);
+    CHECK(100 * first > 45 * inner && 100 * first < 55 * inner, "%lld and %lld", (long long)first,
+          (long long)inner);
+    ss_costs_free(c);
+    ss_model_free(m);
+    ss_topology_free(t);
+}
+
 static void tables_answer_exactly_between_and_never_beyond(void)
 {
     ss_topology *t = devices(1, &p100);
@@ -379,6 +422,38 @@ static void halos_are_in_the_key_and_follow_when_interpolating(void)
     box.hi[2] = 25;
     CHECK(ask(&timer, m, 1, SS_FORWARD, box, 1) == 2000000000, "20 inner rows: %s", err.text);
     CHECK_OK(ss_costs_refuse_missing(c, &err));
+    ss_costs_free(c);
+    ss_model_free(m);
+    ss_topology_free(t);
+}
+
+static void parts_at_the_border_are_told_from_inner_ones_of_their_size(void)
+{
+    ss_topology *t = devices(1, &p100);
+    ss_model *m = net_new("image");
+    ss_costs *c = costs();
+    ss_timer timer;
+    ss_tensor x = net_input(m, "x", SS_F32, 4, (int64_t[]){8, 3, 60, 50});
+    net_op(m, (net_place){0}, "conv2d", "conv", &x, 1, "out", 7, "kernel_h", 3, "kernel_w", 3,
+           "padding_h", 1, "padding_w", 1, NULL);
+    const char *shape[] = {"8x7x10x50 < 8x3x11x50", "8x7x10x50 < 8x3x12x50"};
+    for (int i = 0; i < 2; i++) {
+        ss_measured r = {.kind = "conv2d",
+                         .device_kind = "p100",
+                         .attributes = "padding_w=1 padding_h=1 kernel_h=3 kernel_w=3",
+                         .shape = shape[i],
+                         .dtype = "f32",
+                         .seconds = 1e-3 * (i + 1)};
+        CHECK_OK(ss_costs_add_measured(c, &r, &err));
+    }
+    CHECK_OK(ss_costs_timer(c, t, &timer, &err));
+    ss_box box = ss_box_whole(&m->op[1].def->out[0]);
+    for (int64_t lo = 0; lo < 60; lo += 10) {
+        box.lo[2] = lo;
+        box.hi[2] = lo + 10;
+        ss_time wanted = lo == 0 || lo == 50 ? 1000000000 : 2000000000;
+        CHECK(ask(&timer, m, 1, SS_FORWARD, box, 1) == wanted, "from row %d", (int)lo);
+    }
     ss_costs_free(c);
     ss_model_free(m);
     ss_topology_free(t);
@@ -597,10 +672,13 @@ int main(void)
     RUN(a_time_beyond_all_times_is_refused_by_name);
     RUN(memory_without_a_bandwidth_takes_no_guess);
     RUN(given_times_are_of_a_part_or_shared_by_flop);
+    RUN(operators_that_are_alike_have_given_times_of_their_own);
+    RUN(backward_without_a_gradient_of_the_input_takes_less);
     RUN(tables_answer_exactly_between_and_never_beyond);
     RUN(a_measured_time_of_zero_is_interpolated_in_a_straight_line);
     RUN(the_key_of_a_part_is_that_of_an_operator_of_its_size);
     RUN(halos_are_in_the_key_and_follow_when_interpolating);
+    RUN(parts_at_the_border_are_told_from_inner_ones_of_their_size);
     RUN(the_roofline_is_what_its_header_says);
     RUN(small_parts_are_less_efficient_than_large_ones);
     RUN(tf32_is_f32_where_there_is_none_and_a_view_takes_no_time);
