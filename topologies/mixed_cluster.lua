@@ -38,7 +38,7 @@ return function(o)
     local m = machine_of(given, n, o)
     local host = t:switch(("node%d.host"):format(n))
     for d = 1, m.devices do
-      local device = t:device(("node%d.%s%d"):format(n, m.kind, d),
+      local device = t:device(("node%d.%s-%d"):format(n, m.kind, d),
         { kind = m.kind, machine = n, speed = m.speed })
       t:link(device, host, { kind = "pcie", bandwidth = m.inside, latency = o.inside_latency })
     end
