@@ -6,7 +6,7 @@
 # that is really full, which gnuplot meets as well.
 set -u
 dir=$PWD/full_disk.dir
-script=$SS_SRCDIR/tests/memory/full_disk.lua
+script=$SS_SRCDIR/tests/memory/write_one.lua
 library=$SS_BUILDDIR/tests/memory/.libs/full_disk.so
 passed=0 failed=0 skipped=0
 if [ "${1:-}" != --in-namespace ]; then

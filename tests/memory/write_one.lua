@@ -1,6 +1,6 @@
--- full_disk.lua - writes one file of the kind that is asked for.
+-- write_one.lua - writes one file of the kind that is asked for.
 --
---   soapstone run full_disk.lua record|trace|graph|strategy|figure FILE
+--   soapstone run write_one.lua record|trace|graph|strategy|figure FILE
 
 local soapstone = require "soapstone"
 local model = require "soapstone.model"
