@@ -1,4 +1,4 @@
-/* cmd_help.c - soapstone help [COMMAND | operators | options | KIND] */
+/* cmd_help.c - soapstone help [COMMAND | operators | options | KIND | TYPE] */
 #include <stdio.h>
 #include <string.h>
 
@@ -66,6 +66,37 @@ static void add_kinds(ss_text *out)
     ss_text_add(out, "\nsoapstone help KIND lists the options of one.\n");
 }
 
+/* What a script can hold. */
+static const ss_lua_type *const types[] = {
+    &ss_lua_model_type,   &ss_lua_tensor_type,   &ss_lua_topology_type, &ss_lua_node_type,
+    &ss_lua_problem_type, &ss_lua_strategy_type, &ss_lua_result_type,
+};
+enum { TYPES = sizeof types / sizeof *types };
+
+static const ss_lua_type *find_type(const char *noun)
+{
+    for (int i = 0; i < TYPES; i++)
+        if (!strcmp(types[i]->noun, noun))
+            return types[i];
+    return NULL;
+}
+
+static void add_type(const ss_lua_type *type, ss_text *out)
+{
+    for (const ss_lua_field *f = type->fields; f && f->name; f++)
+        ss_text_add(out, "%s.%-16s %s\n", type->noun, f->name, f->help);
+    if (type == &ss_lua_model_type)
+        ss_text_add(out,
+                    "%s:KIND(name, tensors, { options }) -> tensors: adds an operator; soapstone "
+                    "help operators\n",
+                    type->noun);
+    for (const ss_lua_method *m = type->methods; m && m->name; m++)
+        ss_text_add(out, "%s:%s%s\n", type->noun, m->name, m->help);
+    if (type->free)
+        ss_text_add(out, "%s:close(): frees it before the collector does\n", type->noun);
+    ss_text_add(out, "\ndocs/lua-api.md has examples.\n");
+}
+
 static ss_status unknown_topic(const char *topic, ss_error *err)
 {
     const char *names[256];
@@ -75,6 +106,8 @@ static ss_status unknown_topic(const char *topic, ss_error *err)
         names[n++] = ss_commands[i]->name;
     names[n++] = "operators";
     names[n++] = "options";
+    for (int i = 0; i < TYPES; i++)
+        names[n++] = types[i]->noun;
     for (uint32_t i = 0; i < kinds && n < 256; i++)
         names[n++] = kind[i]->name;
     const char *near = ss_nearest(topic, names, n);
@@ -103,6 +136,8 @@ static int run(ss_cli *cli)
         add_kinds(&text);
     else if (!strcmp(topic, "options"))
         ss_lua_problem_help(&text);
+    else if (find_type(topic))
+        add_type(find_type(topic), &text);
     else if (kind)
         add_kind(kind, &text);
     else
@@ -119,8 +154,11 @@ static const ss_flag flags[] = {{0}};
 
 const ss_command ss_command_help = {
     .name = "help",
-    .summary = "Explains a command, the options of a problem, or a kind of operator",
-    .usage = "help [COMMAND | operators | options | KIND]",
+    .summary = "Explains a command, a kind of operator, or what a script holds",
+    .usage = "help [COMMAND | operators | options | KIND | TYPE]",
+    .about =
+        "operators lists the kinds of operators, options those of a problem; KIND is one of the\n"
+        "former (conv2d); TYPE is model, topology, problem, strategy, result, tensor or node.",
     .flags = flags,
     .example = "soapstone help conv2d",
     .most = 1,

@@ -23,6 +23,8 @@ ss_cli *ss_host_cli(lua_State *L)
 /* -- Ctrl-C ----------------------------------------------------------------------------------- */
 
 static lua_State *interrupted; /* whom the signal is for; a signal handler gets no context */
+static volatile sig_atomic_t was_interrupted;
+enum { STATUS_INTERRUPTED = 128 + SIGINT }; /* as a shell has it */
 
 static void raise_in_hook(lua_State *L, lua_Debug *ar)
 {
@@ -34,6 +36,7 @@ static void raise_in_hook(lua_State *L, lua_Debug *ar)
 static void on_interrupt(int signal_number)
 {
     signal(signal_number, SIG_DFL); /* the next one ends the program */
+    was_interrupted = 1;
     lua_sethook(interrupted, raise_in_hook,
                 LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
@@ -41,6 +44,7 @@ static void on_interrupt(int signal_number)
 void ss_host_catch_interrupt(lua_State *L)
 {
     interrupted = L;
+    was_interrupted = 0;
     signal(SIGINT, on_interrupt);
 }
 
@@ -107,6 +111,8 @@ static int report(lua_State *L, int outcome)
     const char *message = lua_tostring(L, -1);
     fflush(stdout);
     fprintf(stderr, "soapstone: %s\n", message ? message : "an error without a message");
+    if (was_interrupted)
+        return STATUS_INTERRUPTED;
     if (outcome == LUA_ERRMEM)
         return ss_status_exit(SS_ENOMEM);
     return ss_status_exit(ss_lua_raised_status(L, message));

@@ -194,7 +194,8 @@ static void start_editing(ss_prompt *p)
     el_set(p->edit, EL_EDITOR, "emacs");
     el_set(p->edit, EL_HIST, history, p->history);
     el_set(p->edit, EL_GETCFN, read_character);
-    el_set(p->edit, EL_ADDFN, "complete", "complete a name", complete_word);
+    /* the wide call keeps these pointers; the other copies the texts and never frees them */
+    el_wset(p->edit, EL_ADDFN, L"complete", L"complete a name", complete_word);
     el_set(p->edit, EL_BIND, "\t", "complete", NULL);
     el_set(p->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
 }

@@ -199,8 +199,11 @@ static void check_bounds(lua_State *L, const ss_opt *o, double value, const char
 /* A whole number, or text that comes to one: "4 MiB", "64k". */
 static int64_t read_integer(lua_State *L, int index, const ss_opt *o, const char *path)
 {
-    lua_Integer max = o->min < o->max && o->max < 9e18 ? (lua_Integer)o->max : INT64_MAX;
-    lua_Integer min = o->min < o->max ? (lua_Integer)o->min : INT64_MIN;
+    bool count = o->kind == SS_OPT_COUNT, bounded = o->min < o->max;
+    lua_Integer max = bounded && o->max < 9e18 ? (lua_Integer)o->max
+                      : count                  ? UINT32_MAX
+                                               : INT64_MAX;
+    lua_Integer min = bounded ? (lua_Integer)o->min : count ? 0 : INT64_MIN;
     if (lua_type(L, index) != LUA_TSTRING)
         return ss_lua_integer(L, index, min, max, path);
     double value = ss_lua_quantity(L, index, o->unit, path);

@@ -85,6 +85,19 @@ expect 0 "conv2d" help operators
 expect 0 "parameter_server" help options
 expect 0 "output channels; must be given" help conv2d
 
+expect 0 "problem:simulate(strategy, { name = }) -> result" help problem
+expect 0 "model:totals()" help model
+expect 0 "result.step_time" help result
+
+# Ctrl-C stops a script, with the status that shells give it
+echo 'print "on" io.stdout:flush() while true do end' >forever.lua
+"$SOAPSTONE" run forever.lua >out 2>err &
+pid=$!
+while ! grep -q on out 2>/dev/null; do sleep 0.05; done
+kill -INT "$pid" 2>/dev/null
+wait "$pid"
+if [ $? = 130 ] && grep -q interrupted err; then ok; else bad "Ctrl-C"; fi
+
 # what works
 echo 'print(#arg, arg[0], arg[1], arg[-1], ...)' >args.lua
 expect 0 "2	args.lua	a	run	a	b c" run args.lua a "b c"
