@@ -1,4 +1,4 @@
--- fail_in_lua.lua - a short script that touches every kind of thing a script can hold.
+-- short_script.lua - a short script that touches every kind of thing a script can hold.
 --
 -- Run in-process by fail_in_lua.c with memory that ends, so the record is written last.
 
