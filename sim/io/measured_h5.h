@@ -7,9 +7,11 @@
 #ifndef SS_MEASURED_H5_H
 #define SS_MEASURED_H5_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
+#include "base/text.h"
 #include "simulate/cost.h"
 
 /* Whole or not at all; the rows are not checked here but by whoever reads them. */
@@ -19,5 +21,11 @@ ss_status ss_measured_write_h5(const char *path, const ss_measured *row, uint32_
 /* Begins a table named after the file and adds its rows.  A refusal names the file and the row
  * (from 1); the costs may then hold a part of the table. */
 ss_status ss_measured_read_h5(const char *path, ss_costs *c, ss_error *err);
+
+/* For `inspect`: how many rows there are of which devices and operators, for a person or as JSON.
+ */
+struct ss_h5;
+bool ss_measured_is_in_h5(struct ss_h5 *f);
+ss_status ss_measured_describe_h5(struct ss_h5 *f, bool json, ss_text *out, ss_error *err);
 
 #endif

@@ -37,7 +37,7 @@ void ss_record_abandon(ss_record *r);                    /* closes, removes the 
 /* Reading back. Refuses truncated and corrupted files and those of a later format, by name. */
 ss_status ss_record_read_timeline(const char *path, const char *name_or_null, ss_view *out,
                                   ss_error *err);
-/* For `inspect`: what is in the file, for a person or as JSON. */
+/* For `inspect`: what is in the file, for a person or as JSON; of a measured table as well. */
 ss_status ss_record_describe(const char *path, bool json, ss_text *out, ss_error *err);
 
 #endif

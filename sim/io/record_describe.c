@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "base/units.h"
 #include "io/h5.h"
+#include "io/measured_h5.h"
 #include "io/record.h"
 #include "io/record_layout.h"
 
@@ -222,14 +223,10 @@ static void tell_json(const char *path, const contents *c, ss_text *out)
     ss_text_add(out, "]}\n");
 }
 
-ss_status ss_record_describe(const char *path, bool json, ss_text *out, ss_error *err)
+static ss_status describe_record(ss_h5 *f, const char *path, bool json, ss_text *out, ss_error *err)
 {
     contents c = {.creator = ""};
-    ss_h5 *f;
-    ss_status s = ss_h5_open(path, &f, err);
-    if (s)
-        return s;
-    s = ss_h5_check_format(f, SS_RECORD_KIND, SS_RECORD_FORMAT, err);
+    ss_status s = ss_h5_check_format(f, SS_RECORD_KIND, SS_RECORD_FORMAT, err);
     if (!s)
         s = get_manifest(f, &c, err);
     if (!s)
@@ -240,8 +237,19 @@ ss_status ss_record_describe(const char *path, bool json, ss_text *out, ss_error
         json ? tell_json(path, &c, out) : tell(path, &c, out);
     if (!s)
         s = ss_text_status(out, err);
-    ss_h5_close(f);
     ss_names_free(&c.strategies);
     ss_arena_free(&c.arena);
+    return s;
+}
+
+ss_status ss_record_describe(const char *path, bool json, ss_text *out, ss_error *err)
+{
+    ss_h5 *f;
+    ss_status s = ss_h5_open(path, &f, err);
+    if (s)
+        return s;
+    s = ss_measured_is_in_h5(f) ? ss_measured_describe_h5(f, json, out, err)
+                                : describe_record(f, path, json, out, err);
+    ss_h5_close(f);
     return s;
 }

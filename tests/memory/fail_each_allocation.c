@@ -15,6 +15,8 @@
 #include "io/dag.h"
 #include "io/dot.h"
 #include "io/file.h"
+#include "io/measured.h"
+#include "io/measured_h5.h"
 #include "io/plot.h"
 #include "io/record.h"
 #include "io/report.h"
@@ -254,6 +256,40 @@ static ss_status read_record(ss_error *err)
     return s;
 }
 
+static ss_status write_measured(ss_error *err)
+{
+    static const ss_measured row[] = {{.kind = "linear",
+                                       .device_kind = "p100",
+                                       .attributes = "activation=relu",
+                                       .shape = "64x96 < 64x48",
+                                       .dtype = "f32",
+                                       .seconds = 1e-5},
+                                      {.kind = "relu",
+                                       .device_kind = "v100",
+                                       .attributes = "",
+                                       .shape = "7x13 < 7x13",
+                                       .dtype = "f32",
+                                       .phase = SS_BACKWARD,
+                                       .seconds = 1e-6}};
+    return ss_measured_write_h5(OUTPUT, row, 2, err);
+}
+
+static ss_status read_measured(ss_error *err)
+{
+    ss_costs *c = NULL;
+    ss_text text = {0};
+    ss_status s = ss_costs_new(&c, err);
+    if (!s)
+        s = ss_measured_read_h5(HERE "input.profile.h5", c, err);
+    if (!s)
+        s = ss_measured_read_csv(HERE "input.csv", c, err);
+    if (!s)
+        s = ss_record_describe(HERE "input.profile.h5", false, &text, err);
+    ss_text_free(&text);
+    ss_costs_free(c);
+    return s;
+}
+
 static ss_status read_dag(ss_error *err)
 {
     ss_dag dag = {0};
@@ -358,10 +394,23 @@ static void reading_a_record_every_failure_is_clean(void)
     check_job(read_record, false);
 }
 
+static void writing_measured_times_every_failure_is_clean(void)
+{
+    check_job(write_measured, true);
+}
+
+static void reading_measured_times_every_failure_is_clean(void)
+{
+    check_job(read_measured, false);
+}
+
 static void reading_a_task_graph_every_failure_is_clean(void)
 {
     check_job(read_dag, false);
 }
+
+static const char small_csv[] = "kind,attributes,shape,dtype,phase,device,seconds\n"
+                                "linear,,8x9 < 8x7,f32,forward,k80,1 ms\n";
 
 static const char small_dag[] =
     "{\"devices\": [1, 0.5], \"links\": [[1e9, 1e-6], [2e9, 0]], \"routes\": [[0, 1]],\n"
@@ -375,6 +424,12 @@ static ss_status prepare(ss_error *err)
         s = ss_strategy_save(ready.s, HERE "input.strategy", err);
     if (!s)
         s = ss_file_write(HERE "input.json", small_dag, strlen(small_dag), err);
+    if (!s)
+        s = ss_file_write(HERE "input.csv", small_csv, strlen(small_csv), err);
+    if (!s)
+        s = write_measured(err);
+    if (!s && rename(OUTPUT, HERE "input.profile.h5"))
+        s = ss_fail(err, SS_EIO, "cannot rename the table");
     if (!s)
         s = record(&ready, err);
     if (!s && rename(OUTPUT, HERE "input.h5"))
@@ -400,6 +455,8 @@ int main(void)
     RUN(saving_a_strategy_every_failure_is_clean);
     RUN(loading_a_strategy_every_failure_is_clean);
     RUN(reading_a_record_every_failure_is_clean);
+    RUN(writing_measured_times_every_failure_is_clean);
+    RUN(reading_measured_times_every_failure_is_clean);
     RUN(reading_a_task_graph_every_failure_is_clean);
     free_work(&ready);
     if (ss_mem_blocks() != blocks) {

@@ -177,6 +177,21 @@ static void rows_that_make_no_sense_are_refused_with_their_number(void)
     CHECK(refused(row, 0, &err) == SS_OK, "no rows at all: %s", err.text);
 }
 
+static void its_description_counts_devices_and_operators(void)
+{
+    ss_error err = {0};
+    ss_text text = {0};
+    CHECK_OK(ss_measured_write_h5(path, row, ROWS, &err));
+    CHECK_OK(ss_record_describe(path, false, &text, &err));
+    CHECK_TEXT(text.at, "profile.h5: soapstone measured table, 3 rows\n"
+                        "  devices     p100 (2), v100 (1)\n"
+                        "  operators   linear (2), relu (1)\n");
+    ss_text_clear(&text);
+    CHECK_OK(ss_record_describe(path, true, &text, &err));
+    CHECK_TEXT(text.at, "\"rows\": 3,\n \"devices\": {\"p100\": 2, \"v100\": 1}");
+    ss_text_free(&text);
+}
+
 static void other_files_are_refused(void)
 {
     ss_error err = {0};
@@ -220,6 +235,7 @@ int main(int n, char **arg)
     RUN(its_columns_are_those_of_the_other_reader);
     RUN(a_table_of_another_program_is_read);
     RUN(rows_that_make_no_sense_are_refused_with_their_number);
+    RUN(its_description_counts_devices_and_operators);
     RUN(other_files_are_refused);
     if (ss_mem_blocks() != blocks) {
         printf("%zu blocks were not freed\n", ss_mem_blocks() - blocks);
