@@ -36,7 +36,8 @@ claim the_examples_of_the_documentation_run $python examples.py
 says 'conv1 *backward'
 says 'gpu0'
 says '64x4096 < 64x1024'
-claim every_column_explains_itself_and_holds_what_was_written $python "$SS_SRCDIR/tests/unit/look_with_h5py.py" run.h5 profile.h5
+claim every_column_explains_itself_and_holds_what_was_written $python "$SS_SRCDIR/tests/unit/look_with_h5py.py" run.h5 profile.h5 \
+    "$SS_SRCDIR/docs/file-format.md"
 if command -v h5dump >/dev/null; then
     claim h5dump_shows_names_and_units h5dump -d timeline/data/lanes/busy run.h5
     says '"ps"'

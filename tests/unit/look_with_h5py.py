@@ -1,15 +1,28 @@
 """What h5py, and xarray where it is installed, find in a record (tests/small_view.h)."""
+import re
 import sys
 
 import h5py
-import numpy
 
-run, profile = sys.argv[1:]
+run, profile, page = sys.argv[1:]
+with open(page, encoding="utf-8") as text:
+    words = set(re.findall(r"`([^`\n]+)`", text.read()))
+GIVEN = {"data", "by hand", "manifest", "model", "topology", "strategies", "timeline", "totals"}
+OF_SCALES = {"CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST"}
 
 
 def check(condition, *what):
     if not condition:
         sys.exit(" ".join(str(w) for w in what))
+
+
+def check_described(name, d):
+    """The page on file formats names every group, dataset and attribute."""
+    leaf = name.split("/")[-1]
+    known = leaf in words or "totals/" + leaf in words or leaf.replace("held_peak_", "_") in words
+    check(known or leaf[:7] == "degree_" or leaf in GIVEN, name, "is not on the page")
+    for a in d.attrs:
+        check(a in words or a in OF_SCALES, name, "has an attribute that is not on the page:", a)
 
 
 def check_dataset(name, d):
@@ -27,6 +40,7 @@ def check_dataset(name, d):
 
 with h5py.File(run) as f:
     f.visititems(check_dataset)
+    f.visititems(check_described)
     check(f.attrs["format_name"].decode() == "soapstone record" and f.attrs["format"] == 1, "format")
     check(f["manifest"].attrs["seed"] == 2**64 - 7, "seed")
     check(f["manifest/script"].asstr()[()] == "-- \u00e4\nprint(1)\n", "script")
