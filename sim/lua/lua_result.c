@@ -59,7 +59,10 @@ int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const
     ss_lua_problem *p = ss_lua_check(L, problem, &ss_lua_problem_type);
     if (s->strategy->model != p->model || s->strategy->topology != p->topology)
         return ss_lua_refuse(
-            L, "problem:simulate: the strategy is for %s on %s, the problem is %s on %s",
+            L,
+            "problem:simulate: the strategy was made for another model or topology object (%s on "
+            "%s) than the problem's (%s on %s): give both problems the same two, or save the "
+            "strategy and load it with problem:load_strategy",
             s->strategy->model->name, s->strategy->topology->name, p->model->name,
             p->topology->name);
     if (!name)

@@ -206,7 +206,7 @@ end)
 
 claim("a strategy of another problem is refused", function()
   local p, q = problem(), problem()
-  fails("the strategy is for net on quad, the problem is net on quad", p.simulate, p, q:strategy "whole")
+  fails("made for another model or topology object", p.simulate, p, q:strategy "whole")
   fails("'simulate' needs a strategy as argument 1, not a string", p.simulate, p, "whole")
   fails("'simulate' was called on a model, not on a problem", p.simulate, p.model, p:strategy "whole")
 end)
