@@ -75,12 +75,8 @@ local function simulate_all(problem)
   local names, all = strategy_names()
   for i, name in ipairs(names) do
     soapstone.progress(("simulating %s (%d of %d)"):format(name, i, #names))
-    local fits, strategy = true, nil
-    if all then
-      fits, strategy = pcall(make_strategy, problem, name)
-    else
-      strategy = make_strategy(problem, name)
-    end
+    local fits, strategy = pcall(make_strategy, problem, name)
+    if not fits and not all then error(strategy, 0) end
     if fits then
       made[#made + 1] = strategy
       results[#results + 1] = problem:simulate(strategy)
