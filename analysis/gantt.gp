@@ -46,6 +46,11 @@ set style fill solid 1 noborder
 # a border of their colour, or else the seams between them would make a dense lane look pale.
 is_bar(kind) = !is_lane(kind) && kind ne "title" && kind ne "note" && kind ne "critical"
 floor_of(row) = row + 0.36
+# A mark of the critical path is never thinner than 0.6 points, or it would be lost in print.
+LEAST = 0.6 * (END - BEGIN) / (W - 14 - LONGEST * NAME * 0.62)
+mark(begin, end) = end - begin >= LEAST ? begin : \
+    (begin + end - LEAST) / 2 < BEGIN ? BEGIN : (begin + end + LEAST) / 2 > END ? END - LEAST : (begin + end - LEAST) / 2
+mark_end(begin, end) = end - begin >= LEAST ? end : mark(begin, end) + LEAST
 slim(begin, end) = end - begin < 0.006 * (END - BEGIN)
 plot \
     DATA using (BEGIN * SCALE):(is_lane(strcol(3)) ? $1 : NaN):(short(strcol(2))) \
@@ -55,5 +60,5 @@ plot \
         with boxxyerror lc rgb variable lw 0.3 fillstyle solid 1 border, \
     DATA using ($4 * SCALE):(is_bar(strcol(3)) && !slim($4, $5) ? $1 : NaN):($4 * SCALE):($5 * SCALE): \
         (floor_of($1) - 0.78 * $6):(floor_of($1)):(colour(strcol(3))) with boxxyerror lc rgb variable, \
-    DATA using ($4 * SCALE):(strcol(3) eq "critical" ? $1 : NaN):($4 * SCALE):($5 * SCALE): \
+    DATA using ($4 * SCALE):(strcol(3) eq "critical" ? $1 : NaN):(mark($4, $5) * SCALE):(mark_end($4, $5) * SCALE): \
         (floor_of($1)):(floor_of($1) + 0.13) with boxxyerror lc rgb 0x000000

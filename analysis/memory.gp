@@ -2,8 +2,8 @@
 #
 #     gnuplot -c memory.gp DATA OUT [WIDTH [FORMAT]]          (see common.gp)
 #
-# DATA: row label kind at_s from_bytes bytes; rows count devices from the top.  Rows of a kind that
-# begins with "held" are steps of a curve (an empty line ends one); "capacity" is what a device has;
+# DATA: row label kind at_s from_bytes bytes; rows count devices from the top, "device" names one.  Rows that
+# begin with "held" are steps of a curve (an empty line ends one); "capacity" is what a device has;
 # the other kinds are parts of its peak, from from_bytes to bytes.
 
 DATA = ARG1; OUT = ARG2; WIDTH = ARG3; FORMAT = ARG4
@@ -11,15 +11,15 @@ HERE = ARG0[1 : strlen(ARG0) - strlen("memory.gp")]
 load HERE."common.gp"
 
 # ------------------------------------------------------------------------------ what is in the table
-END = 0; ROWS = 0; LONGEST = 0; PEAK = 0; CAPACITY = 0
+END = 0; ROWS = 0; LONGEST = 0; PEAK = 0; CAPACITIES = ""
 is_held(kind) = kind[1 : 4] eq "held"
-is_part(kind) = !is_held(kind) && kind ne "title" && kind ne "note" && kind ne "capacity"
+is_part(kind) = !is_held(kind) && kind ne "title" && kind ne "note" && kind ne "capacity" && kind ne "device"
 larger(a, b) = a > b ? a : b
 look(row, label, kind, at, bytes) = (read_words(kind, label), \
-    kind eq "title" ? (END = at) : kind eq "capacity" ? (CAPACITY = larger(CAPACITY, bytes)) : \
+    kind eq "title" ? (END = at) : kind eq "capacity" ? (CAPACITIES = CAPACITIES.sprintf("%.17g ", bytes)) : \
     kind eq "note" ? 0 : \
         (ROWS = larger(ROWS, row + 1), PEAK = larger(PEAK, bytes)), \
-    is_part(kind) ? (LONGEST = larger(LONGEST, strlen(short(label)))) : 0, 1)
+    kind eq "device" ? (LONGEST = larger(LONGEST, strlen(short(label)))) : 0, 1)
 stats DATA using (look($1, strcol(2), strcol(3), $4, $6)) nooutput
 
 UNIT = time_unit(END)
@@ -27,12 +27,25 @@ SCALE = time_scale(END)
 BYTE_UNIT = byte_unit(PEAK)
 BYTES = byte_scale(PEAK)
 # A capacity far above everything held would press the rest into a corner: then it is only written.
-NEAR = CAPACITY > 0 && CAPACITY < 2.5 * PEAK
-if (!NEAR && CAPACITY > 0) {
-    NOTE = NOTE.(NOTE eq "" ? "" : " ").sprintf("Capacity is %.4g %s, beyond the axes.", CAPACITY * BYTES, BYTE_UNIT)
+near(capacity) = capacity < 2.5 * PEAK
+bytes_text(b) = sprintf("%.2f %s", b * byte_scale(b), byte_unit(b))
+DISTINCT = " "
+do for [c in CAPACITIES] { if (!strstrt(DISTINCT, " ".c." ")) { DISTINCT = DISTINCT.c." " } }
+FURTHEST = PEAK; NEAR = 0
+do for [c in DISTINCT] {
+    if (near(c + 0)) {
+        NEAR = 1
+        FURTHEST = larger(FURTHEST, c + 0)
+    } else {
+        COUNT = sum [k = 1 : words(CAPACITIES)] (word(CAPACITIES, k) eq c)
+        NOTE = NOTE.(NOTE eq "" ? "" : " ")."Capacity ".bytes_text(c + 0).(words(DISTINCT) == 1 ? "" : \
+            sprintf(" (%d device%s)", COUNT, COUNT == 1 ? "" : "s")).", beyond the axes."
+    }
+}
+if (!NEAR && has("capacity")) {
     KINDS = KINDS[1 : strstrt(KINDS, "|capacity|") - 1].KINDS[strstrt(KINDS, "|capacity|") + strlen("|capacity|") : *]
 }
-MOST = 1.06 * (NEAR ? larger(CAPACITY, PEAK) : PEAK) * BYTES
+MOST = 1.06 * FURTHEST * BYTES
 
 # -------------------------------------------------------------------------------------------- layout
 ROW = ROWS <= 24 ? 9.0 : ROWS <= 48 ? 7.5 : 5.5                     # points
@@ -63,7 +76,9 @@ set xtics nomirror out scale 0.4 offset 0, 0.4
 set ytics nomirror out scale 0.4 offset 0.5, 0
 curve(kind) = sprintf("DATA using ($4 * SCALE):(strcol(3) eq '%s' ? $6 * BYTES : NaN) with steps lc rgb colour('%s')", kind, kind)
 CURVE_LIST = (has("held") ? curve("held")." lw 0.7, " : "").(has("held by the emptiest") ? curve("held by the emptiest")." lw 1.6, " : "").curve("held by the fullest")." lw 1.6"
-if (NEAR) { CURVE_LIST = CURVE_LIST.", CAPACITY * BYTES with lines lc rgb 0x000000 lw 1.5" }
+do for [c in DISTINCT] {
+    if (near(c + 0)) { CURVE_LIST = CURVE_LIST.", ".c." * BYTES with lines lc rgb 0x000000 lw 1.5" }
+}
 eval "plot ".CURVE_LIST
 
 # ------------------------------------------------------------------------- below: the peak by device
@@ -76,10 +91,10 @@ set yrange [ROWS - 0.4 : -0.6]
 unset ytics
 set label 90 "at each device's peak (".BYTE_UNIT.")" at graph 0.5, screen 1 - (TOP + HIGH - 6) / H center
 plot \
-    DATA using (0):(is_part(strcol(3)) && $5 == 0 ? $1 : NaN):(short(strcol(2))) \
+    DATA using (0):(strcol(3) eq "device" ? $1 : NaN):(short(strcol(2))) \
         with labels right offset -0.4, 0 font "".pt(NAME) noenhanced, \
     DATA using ($5 * BYTES):(is_part(strcol(3)) ? $1 : NaN):($5 * BYTES):($6 * BYTES):($1 - 0.36):($1 + 0.36): \
         (colour(strcol(3))) with boxxyerror lc rgb variable, \
-    DATA using ($6 * BYTES):(NEAR && strcol(3) eq "capacity" ? $1 - 0.45 : NaN):(0):(0.9) \
+    DATA using ($6 * BYTES):(strcol(3) eq "capacity" && near($6) ? $1 - 0.45 : NaN):(0):(0.9) \
         with vectors nohead lc rgb 0x000000 lw 1.5
 unset multiplot

@@ -16,6 +16,7 @@ enum {
     LABEL_WIDTH = 200, /* characters of a lane's name; the scripts shorten what they show */
     GANTT_DEVICES = 64,
     GANTT_LINKS = 16,
+    GANTT_PATH_LINKS = 64, /* where the critical path runs over more than GANTT_LINKS */
     LINKS_LINKS = 24,
     COLOURS = SS_TASK_KINDS + SS_CARGOS /* what a bar may show: a kind of task, or a cargo */
 };
@@ -88,17 +89,22 @@ static const char *colour_name(uint32_t colour)
 typedef struct ranked {
     int64_t much;
     uint32_t lane;
+    bool critical; /* comes before all that are not */
 } ranked;
 
 static int most_first(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
+    if (x->critical != y->critical)
+        return x->critical ? -1 : 1;
     if (x->much != y->much)
         return x->much > y->much ? -1 : 1;
     return x->lane < y->lane ? -1 : x->lane > y->lane;
 }
 
-static ranked *rank(const ss_view *v, uint32_t first, uint32_t last, bool by_memory, ss_error *err)
+/* critical: [lanes + 1], or NULL where the critical path does not matter. */
+static ranked *rank(const ss_view *v, uint32_t first, uint32_t last, bool by_memory,
+                    const bool *critical, ss_error *err)
 {
     uint32_t n = last + 1 - first;
     ranked *list = ss_alloc(n * sizeof *list);
@@ -107,8 +113,8 @@ static ranked *rank(const ss_view *v, uint32_t first, uint32_t last, bool by_mem
         return NULL;
     }
     for (uint32_t i = 0; i < n; i++)
-        list[i] =
-            (ranked){by_memory ? v->lane[first + i].held_peak : v->lane[first + i].busy, first + i};
+        list[i] = (ranked){by_memory ? v->lane[first + i].held_peak : v->lane[first + i].busy,
+                           first + i, critical && critical[first + i]};
     qsort(list, n, sizeof *list, most_first);
     return list;
 }
@@ -118,30 +124,13 @@ static ranked *rank(const ss_view *v, uint32_t first, uint32_t last, bool by_mem
 static ss_status choose_devices(const ss_view *v, uint32_t most, bool *shown, uint32_t *left_out,
                                 ss_error *err)
 {
-    ranked *list = rank(v, 1, v->devices, false, err);
+    ranked *list = rank(v, 1, v->devices, false, NULL, err);
     if (!list)
         return SS_ENOMEM;
     uint32_t n = v->devices < most ? v->devices : most;
     for (uint32_t i = 0; i < n; i++)
         shown[list[i < (n + 1) / 2 ? i : v->devices - n + i].lane] = true;
     *left_out = v->devices - n;
-    ss_free(list);
-    return SS_OK;
-}
-
-/* The same for links: the busiest of those that carried anything. */
-static ss_status choose_links(const ss_view *v, uint32_t most, bool *shown, uint32_t *left_out,
-                              ss_error *err)
-{
-    ranked *list = rank(v, v->devices + 1, v->lanes, false, err);
-    if (!list)
-        return SS_ENOMEM;
-    uint32_t used = 0, links = v->lanes - v->devices;
-    while (used < links && list[used].much > 0)
-        used++;
-    for (uint32_t i = 0; i < used && i < most; i++)
-        shown[list[i].lane] = true;
-    *left_out = used > most ? used - most : 0;
     ss_free(list);
     return SS_OK;
 }
@@ -176,7 +165,7 @@ typedef struct gantt {
     uint32_t *row; /* [lanes + 1]: from the top; only of shown lanes */
     turn *turn;
     uint32_t turns;
-    uint32_t devices_left_out, links_left_out, merged_tasks, merged_bars;
+    uint32_t devices_left_out, links_left_out, path_links_left_out, merged_tasks, merged_bars;
     ss_text *out;
     ss_error *err;
 } gantt;
@@ -249,7 +238,8 @@ static void add_lane_path(gantt *g, const turn *at, uint32_t n)
         }
         if (end < 0)
             start = t->start > g->since ? t->start : g->since;
-        end = t->end < g->until ? t->end : g->until;
+        ss_time until = t->end < g->until ? t->end : g->until;
+        end = until > end ? until : end;
     }
     if (end >= 0)
         add_bar(g, at->lane, "critical", start, end, 1, 0);
@@ -267,10 +257,15 @@ static void add_turns(gantt *g)
     }
 }
 
+static bool in_window(const gantt *g, const ss_view_task *t)
+{
+    return t->end > t->start && t->end > g->since && t->start < g->until;
+}
+
 static void list_turn(gantt *g, uint32_t lane, uint32_t task)
 {
     const ss_view_task *t = &g->v->task[task];
-    if (lane && g->shown[lane] && t->end > t->start && t->end > g->since && t->start < g->until)
+    if (lane && g->shown[lane] && in_window(g, t))
         g->turn[g->turns++] = (turn){t->start, lane, task};
 }
 
@@ -291,6 +286,49 @@ static ss_status list_turns(gantt *g)
     return SS_OK;
 }
 
+/* critical[lane] becomes true where the critical path runs in the window. */
+static void find_path(const gantt *g, bool *critical)
+{
+    const ss_view *v = g->v;
+    for (uint32_t i = 1; i <= v->tasks; i++) {
+        const ss_view_task *t = &v->task[i];
+        if (!t->on_critical_path || !in_window(g, t))
+            continue;
+        critical[t->lane] = true;
+        for (uint32_t k = 1; k < t->lanes; k++)
+            critical[v->more[t->first_more + k - 1]] = true;
+    }
+}
+
+/* Of the links that carried anything: those of the critical path, then the busiest.  A path over
+ * more links than are usually shown gets room, for a path with gaps misleads; a limit that was
+ * asked for holds. */
+static ss_status choose_links(gantt *g, uint32_t asked)
+{
+    const ss_view *v = g->v;
+    bool *critical = ss_alloc_zeroed(v->lanes + (size_t)1, sizeof *critical);
+    if (!critical)
+        return ss_fail_memory(g->err, "a figure", v->lanes * sizeof *critical);
+    find_path(g, critical);
+    ranked *list = rank(v, v->devices + 1, v->lanes, false, critical, g->err);
+    ss_free(critical);
+    if (!list)
+        return SS_ENOMEM;
+    uint32_t path = 0, used = 0, links = v->lanes - v->devices;
+    while (path < links && list[path].critical)
+        path++;
+    for (used = path; used < links && list[used].much > 0;)
+        used++;
+    uint32_t room = path < GANTT_PATH_LINKS ? path : GANTT_PATH_LINKS;
+    uint32_t most = asked ? asked : room > GANTT_LINKS ? room : GANTT_LINKS;
+    for (uint32_t i = 0; i < used && i < most; i++)
+        g->shown[list[i].lane] = true;
+    g->path_links_left_out = path > most ? path - most : 0;
+    g->links_left_out = (used > most ? used - most : 0) - g->path_links_left_out;
+    ss_free(list);
+    return SS_OK;
+}
+
 /* Devices from the top, then one empty row, then links. */
 static ss_status place_lanes(gantt *g, const ss_plot_options *o)
 {
@@ -302,8 +340,7 @@ static ss_status place_lanes(gantt *g, const ss_plot_options *o)
     ss_status s = choose_devices(v, o->max_devices ? o->max_devices : GANTT_DEVICES, g->shown,
                                  &g->devices_left_out, g->err);
     if (!s)
-        s = choose_links(v, o->max_links ? o->max_links : GANTT_LINKS, g->shown, &g->links_left_out,
-                         g->err);
+        s = choose_links(g, o->max_links);
     uint32_t row = 0;
     for (uint32_t l = 1; l <= v->lanes; l++) {
         if (l == v->devices + 1)
@@ -352,6 +389,13 @@ static ss_status add_gantt_notes(gantt *g)
         ss_text_add(&note, "Not shown: ");
         add_count(&note, g->devices_left_out, "device");
         ss_text_add(&note, " between the busiest and the idlest.");
+        add_gantt_note(g, ss_text_get(&note));
+    }
+    ss_text_clear(&note);
+    if (g->path_links_left_out) {
+        ss_text_add(&note, "Not shown: ");
+        add_count(&note, g->path_links_left_out, "link");
+        ss_text_add(&note, " of the critical path.");
         add_gantt_note(g, ss_text_get(&note));
     }
     ss_text_clear(&note);
@@ -442,7 +486,7 @@ static ss_status links_data(const ss_view *v, const ss_plot_options *o, ss_text 
         used += v->lane[l].busy > 0;
     if (!used || v->step_time <= 0)
         return ss_fail(err, SS_EINVAL, "there is nothing to draw: no link is busy in this step");
-    ranked *list = rank(v, v->devices + 1, v->lanes, false, err);
+    ranked *list = rank(v, v->devices + 1, v->lanes, false, NULL, err);
     load *loads = list ? add_up_loads(v, err) : NULL;
     if (!loads) {
         ss_free(list);
@@ -499,8 +543,9 @@ static uint32_t add_held(const ss_view *v, ss_text *out, uint32_t row, uint32_t 
         }
         i = last + 1;
     }
-    if (n)
-        add_memory(v, out, row, lane, kind, v->step_time, 0, (double)h[n - 1].bytes);
+    if (!n)
+        add_memory(v, out, row, lane, kind, 0, 0, 0);
+    add_memory(v, out, row, lane, kind, v->step_time, 0, n ? (double)h[n - 1].bytes : 0);
     ss_text_add(out, "\n"); /* an empty line ends a curve */
     return left_out;
 }
@@ -533,6 +578,7 @@ static uint32_t add_devices_memory(const ss_view *v, const ranked *list, uint32_
         const char *kind = d == list[0].lane ? "held by the fullest"
                            : emptiest        ? "held by the emptiest"
                                              : "held";
+        add_memory(v, out, row, d, "device", 0, 0, 0);
         left_out += add_held(v, out, row, d, kind, v->held + first, i - first, cell);
         add_peak(v, out, row++, d);
     }
@@ -548,7 +594,7 @@ static ss_status memory_data(const ss_view *v, const ss_plot_options *o, ss_text
     uint32_t most = o->max_devices ? o->max_devices : GANTT_DEVICES;
     uint32_t n = v->devices < most ? v->devices : most;
     bool *shown = ss_alloc_zeroed(v->devices + (size_t)1, sizeof *shown);
-    ranked *list = shown ? rank(v, 1, v->devices, true, err) : NULL;
+    ranked *list = shown ? rank(v, 1, v->devices, true, NULL, err) : NULL;
     if (!list) {
         ss_free(shown);
         return ss_fail_memory(err, "a figure", v->devices * sizeof *list);
@@ -585,6 +631,12 @@ ss_status ss_plot_data(const ss_view *v, ss_plot_kind kind, const ss_plot_option
         return ss_fail(err, SS_EINVAL,
                        "a figure %g inches wide: from 0 (one column) to %d can be drawn",
                        o->width_in, WIDEST_IN);
+    if ((kind == SS_PLOT_LINKS || kind == SS_PLOT_MEMORY) && (o->since || o->until))
+        return ss_fail(
+            err, SS_EINVAL,
+            "a figure of %s is of the whole step: since and until choose the window of a "
+            "gantt chart only; leave them out",
+            ss_plot_kind_name(kind));
     ss_status s = kind == SS_PLOT_GANTT    ? gantt_data(v, o, out, err)
                   : kind == SS_PLOT_LINKS  ? links_data(v, o, out, err)
                   : kind == SS_PLOT_MEMORY ? memory_data(v, o, out, err)

@@ -138,7 +138,8 @@ static void what_is_left_out_is_told(void)
     ss_plot_options p = {.max_devices = 6, .max_links = 5};
     CHECK_OK(ss_plot_data(&s.view, SS_PLOT_GANTT, &p, &t, &err));
     CHECK_TEXT(t.at, "Not shown: 10 devices between the busiest and the idlest.\tnote");
-    CHECK_TEXT(t.at, "Not shown: 35 less busy links.\tnote");
+    CHECK_TEXT(t.at, "Not shown: 3 links of the critical path.\tnote");
+    CHECK_TEXT(t.at, "Not shown: 32 less busy links.\tnote");
     CHECK_TEXT(t.at, " are drawn merged into ");
     ss_text_clear(&t);
     CHECK_OK(ss_plot_data(&s.view, SS_PLOT_LINKS, &p, &t, &err));
@@ -175,6 +176,208 @@ static void thinned_memory_keeps_its_extremes(void)
     CHECK_TEXT(t.at, " changes less than 1.678 ns apart are drawn by their extremes.");
     CHECK(t.n < 300000, "%u bytes", t.n);
     ss_text_free(&t);
+}
+
+/* Many links: the least busy ones carry the critical path, each for a moment. */
+static void links_of_the_critical_path_come_first(void)
+{
+    enum { LINKS = 90 };
+    static const struct {
+        uint32_t path, asked, shown, path_shown;
+        const char *said;
+    } want[] = {{3, 0, 16, 3, "Not shown: 74 less busy links."},
+                {3, 7, 7, 3, "Not shown: 83 less busy links."},
+                {21, 0, 21, 21, "Not shown: 69 less busy links."},
+                {71, 0, 64, 64, "Not shown: 7 links of the critical path."},
+                {9, 5, 5, 5, "Not shown: 4 links of the critical path."}};
+    for (size_t w = 0; w < sizeof want / sizeof want[0]; w++) {
+        ss_view_lane lane[LINKS + 2] = {{.name = ""}, {.name = "d", .kind = ""}};
+        ss_view_task task[LINKS + 1] = {{.name = ""}};
+        for (uint32_t i = 1; i <= LINKS; i++) {
+            bool path = i > LINKS - want[w].path;
+            ss_time length = 1000000 - 9001 * (ss_time)i;
+            lane[i + 1] = (ss_view_lane){
+                .name = path ? "slim" : "busy", .kind = "", .is_link = true, .busy = length};
+            task[i] = (ss_view_task){.id = i,
+                                     .lane = i + 1,
+                                     .lanes = 1,
+                                     .kind = SS_TASK_TRANSFER,
+                                     .name = "",
+                                     .op = "",
+                                     .end = length,
+                                     .finish = length,
+                                     .on_critical_path = path};
+        }
+        ss_view v = {.model = "",
+                     .topology = "",
+                     .strategy = "",
+                     .step_time = 1000000,
+                     .devices = 1,
+                     .lanes = LINKS + 1,
+                     .tasks = LINKS,
+                     .lane = lane,
+                     .task = task};
+        ss_text t = {0};
+        ss_plot_options o = {.max_links = want[w].asked};
+        CHECK_OK(ss_plot_data(&v, SS_PLOT_GANTT, &o, &t, &err));
+        CHECK_TEXT(t.at, want[w].said);
+        char *at = t.at, *field[8];
+        uint32_t fields, shown = 0, path = 0, marks = 0;
+        while (next_row(&at, field, &fields)) {
+            shown += !strcmp(field[2], "link");
+            path += !strcmp(field[2], "link") && !strcmp(field[1], "slim");
+            marks += !strcmp(field[2], "critical");
+        }
+        CHECK(shown == want[w].shown && path == want[w].path_shown && marks == path,
+              "%u: %u shown, %u of the path", (unsigned)w, shown, path);
+        ss_text_free(&t);
+    }
+}
+
+/* A device that is on the critical path for 3 ps at each end and in the middle of 7 ms: too short
+ * for any printer.  Gives the view of it in memory of the caller. */
+static ss_view a_step_of_moments(ss_view_lane *lane, ss_view_task *task)
+{
+    static const ss_time at[] = {0, 3500000000, 6999999997};
+    lane[0] = (ss_view_lane){.name = ""};
+    lane[1] = (ss_view_lane){.name = "d", .kind = "", .busy = 9};
+    for (uint32_t i = 1; i <= 3; i++)
+        task[i] = (ss_view_task){.id = i,
+                                 .lane = 1,
+                                 .lanes = 1,
+                                 .kind = SS_TASK_FORWARD,
+                                 .name = "",
+                                 .op = "",
+                                 .start = at[i - 1],
+                                 .end = at[i - 1] + 3,
+                                 .finish = at[i - 1] + 3,
+                                 .on_critical_path = true};
+    return (ss_view){.model = "",
+                     .topology = "",
+                     .strategy = "",
+                     .step_time = 7000000000,
+                     .devices = 1,
+                     .lanes = 1,
+                     .tasks = 3,
+                     .lane = lane,
+                     .task = task};
+}
+
+static void moments_of_the_critical_path_are_wide_enough_to_see(void)
+{
+    if (!have_gnuplot()) {
+        printf("  skipped: no gnuplot\n");
+        return;
+    }
+    ss_view_lane lane[2];
+    ss_view_task task[4];
+    ss_view v = a_step_of_moments(lane, task);
+    ss_plot_options o = {.scripts = scripts};
+    ss_text figure = {0};
+    CHECK_OK(ss_plot(&v, SS_PLOT_GANTT, "moments.svg", &o, &err));
+    CHECK_OK(ss_file_read("moments.svg", 1000000, &figure, &err));
+    uint32_t marks = 0;
+    const char *black = "<polygon fill = 'rgb(  0,   0,   0)' points = '";
+    for (char *at = figure.at; (at = strstr(at, black));) {
+        double x[5], y[5], least = INFINITY, most = -INFINITY;
+        at += strlen(black);
+        char *p = at;
+        for (int i = 0; i < 4; i++) {
+            x[i] = strtod(p, &p);
+            y[i] = strtod(*p == ',' ? p + 1 : p, &p);
+            least = fmin(least, x[i]);
+            most = fmax(most, x[i]);
+        }
+        CHECK(most - least > 1, "%g to %g, at %g", least, most, y[0]); /* the legend's are wider */
+        marks++;
+    }
+    CHECK(marks == 4, "%u: three marks and the legend's", marks);
+    ss_text_free(&figure);
+    remove("moments.svg");
+    remove("moments.svg.tsv");
+}
+
+/* Capacities far and near, and a device that holds nothing. */
+static ss_view a_mixed_cluster(ss_view_lane *lane, ss_view_held *held)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    static const char *const name[] = {"", "old1", "big1", "big2", "idle1"};
+    static const double gibs[] = {0, 16, 24, 24, 0.04};
+    for (uint32_t i = 0; i <= 4; i++) {
+        lane[i] = (ss_view_lane){.name = name[i], .kind = "", .capacity_bytes = gibs[i] * gib};
+        if (i && i < 4) {
+            lane[i].held_peak = 10000000 + 1000003 * (int64_t)i;
+            lane[i].held_peak_by[0] = lane[i].held_peak;
+            held[i - 1] = (ss_view_held){i, 0, lane[i].held_peak};
+        }
+    }
+    return (ss_view){.model = "",
+                     .topology = "",
+                     .strategy = "",
+                     .step_time = 7000000,
+                     .devices = 4,
+                     .lanes = 4,
+                     .helds = 3,
+                     .lane = lane,
+                     .held = held};
+}
+
+static void a_device_that_holds_nothing_keeps_its_row(void)
+{
+    ss_view_lane lane[5];
+    ss_view_held held[3];
+    ss_view v = a_mixed_cluster(lane, held);
+    ss_text t = {0};
+    CHECK_OK(ss_plot_data(&v, SS_PLOT_MEMORY, &(ss_plot_options){.scripts = NULL}, &t, &err));
+    CHECK_TEXT(t.at, "3\tidle1\tdevice\t0.000000000000\t0\t0\n");
+    CHECK_TEXT(t.at, "3\tidle1\theld by the emptiest\t0.000007000000\t0\t0\n");
+    ss_text_free(&t);
+}
+
+static void each_capacity_is_told_in_a_unit_of_its_size(void)
+{
+    if (!have_gnuplot()) {
+        printf("  skipped: no gnuplot\n");
+        return;
+    }
+    ss_view_lane lane[5];
+    ss_view_held held[3];
+    ss_view v = a_mixed_cluster(lane, held);
+    ss_plot_options o = {.scripts = scripts, .width_in = 7};
+    ss_text figure = {0};
+    CHECK_OK(ss_plot(&v, SS_PLOT_MEMORY, "cluster.svg", &o, &err));
+    CHECK_OK(ss_file_read("cluster.svg", 1000000, &figure, &err));
+    CHECK_TEXT(figure.at, "Capacity 16.00 GiB (1 device), beyond the axes.");
+    CHECK_TEXT(figure.at, "Capacity 24.00 GiB (2 devices), beyond the axes.");
+    CHECK_TEXT(figure.at, "Capacity 40.96 MiB (1 device), beyond the axes.");
+    CHECK_TEXT(figure.at, ">idle1<");
+    lane[4].capacity_bytes = 11000000; /* is drawn, not told */
+    lane[1].capacity_bytes = lane[2].capacity_bytes;
+    ss_text_clear(&figure);
+    CHECK_OK(ss_plot(&v, SS_PLOT_MEMORY, "cluster.svg", &o, &err));
+    CHECK_OK(ss_file_read("cluster.svg", 1000000, &figure, &err));
+    CHECK_TEXT(figure.at, "Capacity 24.00 GiB (3 devices), beyond the axes.");
+    CHECK(!strstr(figure.at, "10.49 MiB") && strstr(figure.at, ">capacity<"));
+    ss_text_free(&figure);
+    remove("cluster.svg");
+    remove("cluster.svg.tsv");
+}
+
+static void only_a_gantt_chart_has_a_window(void)
+{
+    step s;
+    ss_text t = {0};
+    ss_lower_options lower = ss_lower_options_start();
+    step_small(&s, &lower);
+    for (ss_plot_kind kind = SS_PLOT_LINKS; kind <= SS_PLOT_MEMORY; kind++) {
+        ss_plot_options since = {.since = 7}, until = {.until = 1300};
+        CHECK(ss_plot_data(&s.view, kind, &since, &t, &err) == SS_EINVAL);
+        CHECK_TEXT(err.text, "is of the whole step");
+        CHECK_TEXT(err.text, ss_plot_kind_name(kind));
+        CHECK(ss_plot_data(&s.view, kind, &until, &t, &err) == SS_EINVAL && t.n == 0);
+    }
+    ss_text_free(&t);
+    step_free(&s);
 }
 
 static void there_must_be_something_to_draw(void)
@@ -396,6 +599,11 @@ int main(void)
     RUN(a_window_cuts_bars);
     RUN(what_is_left_out_is_told);
     RUN(thinned_memory_keeps_its_extremes);
+    RUN(links_of_the_critical_path_come_first);
+    RUN(moments_of_the_critical_path_are_wide_enough_to_see);
+    RUN(a_device_that_holds_nothing_keeps_its_row);
+    RUN(each_capacity_is_told_in_a_unit_of_its_size);
+    RUN(only_a_gantt_chart_has_a_window);
     RUN(there_must_be_something_to_draw);
     RUN(wrong_names_are_refused_before_anything_is_written);
     RUN(without_gnuplot_one_is_told_how_to_get_it);
