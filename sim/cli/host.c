@@ -167,9 +167,21 @@ static void push_arguments(lua_State *L, const ss_cli *cli)
     }
 }
 
+/* The global `arg`, from which a record takes the command that made it: 0 is the command. */
+static void set_arg(lua_State *L, const ss_cli *cli)
+{
+    lua_createtable(L, cli->argc, 1);
+    for (int i = 0; i < cli->argc; i++) {
+        lua_pushstring(L, cli->argv[i]);
+        lua_rawseti(L, -2, i - 1);
+    }
+    lua_setglobal(L, "arg");
+}
+
 static int script_body(lua_State *L)
 {
     ss_cli *cli = ss_host_cli(L);
+    set_arg(L, cli);
     const char *path =
         lua_pushfstring(L, "%s/scripts/lua/commands/%s.lua", ss_lua_home(L), cli->command->name);
     if (luaL_loadfilex(L, path, "t"))

@@ -136,7 +136,8 @@ static const char *push_command(lua_State *L)
     return lua_tostring(L, -1);
 }
 
-/* What `soapstone run` noted, or arg[0] in a host. */
+/* What `soapstone run` noted, or the script of a host: arg[0] where it is the name of a Lua file.  The
+ * program's own commands have no script; the command says all. */
 static void read_script(lua_State *L, ss_manifest *m)
 {
     m->script_name = ss_lua_script(L, &m->script_text);
@@ -146,6 +147,9 @@ static void read_script(lua_State *L, ss_manifest *m)
     lua_getglobal(L, "arg");
     if (lua_istable(L, -1) && lua_rawgeti(L, -1, 0) == LUA_TSTRING)
         m->script_name = lua_tostring(L, -1); /* stays on the stack */
+    size_t n = strlen(m->script_name);
+    if (n < 4 || strcmp(m->script_name + n - 4, ".lua") != 0)
+        m->script_name = "";
 }
 
 static void write_options(const ss_lower_options *o, ss_text *out)

@@ -120,6 +120,7 @@ expect 0 "without expert_rnn: expert_rnn places operators by their layer" simula
 expect 0 "critical path" simulate -m mlp -t ring -o model.batch=64 -s data_parallel --record run.h5
 expect 0 "data_parallel" inspect run.h5
 expect 0 '"data_parallel"' inspect run.h5 --json
+expect 0 'simulate -m mlp -t ring' inspect run.h5
 expect 0 '"step_time_s"' simulate -m mlp -t ring -o model.batch=64 -s data_parallel,whole --json
 if command -v python3 >/dev/null 2>&1; then
   if python3 -c 'import json, sys; assert len(json.load(open("out"))) == 2'; then ok; else bad "JSON"; fi
