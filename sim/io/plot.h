@@ -32,7 +32,8 @@ typedef struct ss_plot_options {
     const char *gnuplot;  /* program; NULL: "gnuplot", looked up in PATH */
     double width_in;      /* inches on paper; 0: 3.5, one column. Text is 7 points there. */
     ss_time since, until; /* of a Gantt chart, else refused; until 0: to the end of the step */
-    uint32_t max_devices; /* lanes; 0: 64. Beyond: the busiest and the idlest, or the fullest */
+    uint32_t max_devices; /* lanes; 0: 64. Beyond: those of the critical path, the busiest and
+                             the idlest; or the fullest */
     uint32_t max_links;   /* lanes; 0: 24, the busiest, of links. In a Gantt chart those of the
                              critical path come before the busiest; 0: 16, for the path up to 64 */
 } ss_plot_options;        /* {0} and a folder is the usual figure */

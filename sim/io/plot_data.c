@@ -119,22 +119,6 @@ static ranked *rank(const ss_view *v, uint32_t first, uint32_t last, bool by_mem
     return list;
 }
 
-/* shown[lane] becomes true for the `most` devices of the step that a reader wants: all, or half of
- * them the busiest and half the idlest. Gives the number left out. */
-static ss_status choose_devices(const ss_view *v, uint32_t most, bool *shown, uint32_t *left_out,
-                                ss_error *err)
-{
-    ranked *list = rank(v, 1, v->devices, false, NULL, err);
-    if (!list)
-        return SS_ENOMEM;
-    uint32_t n = v->devices < most ? v->devices : most;
-    for (uint32_t i = 0; i < n; i++)
-        shown[list[i < (n + 1) / 2 ? i : v->devices - n + i].lane] = true;
-    *left_out = v->devices - n;
-    ss_free(list);
-    return SS_OK;
-}
-
 /* ---------------------------------------------------------------------------------- Gantt chart */
 
 typedef struct turn {
@@ -165,7 +149,8 @@ typedef struct gantt {
     uint32_t *row; /* [lanes + 1]: from the top; only of shown lanes */
     turn *turn;
     uint32_t turns;
-    uint32_t devices_left_out, links_left_out, path_links_left_out, merged_tasks, merged_bars;
+    uint32_t devices_left_out, path_devices_left_out; /* the latter are of the critical path */
+    uint32_t links_left_out, path_links_left_out, merged_tasks, merged_bars;
     ss_text *out;
     ss_error *err;
 } gantt;
@@ -300,24 +285,43 @@ static void find_path(const gantt *g, bool *critical)
     }
 }
 
+static uint32_t count_critical(const ranked *list, uint32_t n)
+{
+    uint32_t path = 0;
+    while (path < n && list[path].critical)
+        path++;
+    return path;
+}
+
+/* All devices, or `most`: those of the critical path, and of the others half the busiest and half
+ * the idlest. */
+static ss_status choose_devices(gantt *g, uint32_t most, const bool *critical)
+{
+    const ss_view *v = g->v;
+    ranked *list = rank(v, 1, v->devices, false, critical, g->err);
+    if (!list)
+        return SS_ENOMEM;
+    uint32_t n = v->devices < most ? v->devices : most;
+    uint32_t path = count_critical(list, v->devices), kept = path < n ? path : n;
+    for (uint32_t i = 0; i < n; i++)
+        g->shown[list[i < kept + (n - kept + 1) / 2 ? i : v->devices - n + i].lane] = true;
+    g->path_devices_left_out = path - kept;
+    g->devices_left_out = v->devices - n - (path - kept);
+    ss_free(list);
+    return SS_OK;
+}
+
 /* Of the links that carried anything: those of the critical path, then the busiest.  A path over
  * more links than are usually shown gets room, for a path with gaps misleads; a limit that was
  * asked for holds. */
-static ss_status choose_links(gantt *g, uint32_t asked)
+static ss_status choose_links(gantt *g, uint32_t asked, const bool *critical)
 {
     const ss_view *v = g->v;
-    bool *critical = ss_alloc_zeroed(v->lanes + (size_t)1, sizeof *critical);
-    if (!critical)
-        return ss_fail_memory(g->err, "a figure", v->lanes * sizeof *critical);
-    find_path(g, critical);
     ranked *list = rank(v, v->devices + 1, v->lanes, false, critical, g->err);
-    ss_free(critical);
     if (!list)
         return SS_ENOMEM;
-    uint32_t path = 0, used = 0, links = v->lanes - v->devices;
-    while (path < links && list[path].critical)
-        path++;
-    for (used = path; used < links && list[used].much > 0;)
+    uint32_t links = v->lanes - v->devices, path = count_critical(list, links), used = path;
+    while (used < links && list[used].much > 0)
         used++;
     uint32_t room = path < GANTT_PATH_LINKS ? path : GANTT_PATH_LINKS;
     uint32_t most = asked ? asked : room > GANTT_LINKS ? room : GANTT_LINKS;
@@ -335,12 +339,16 @@ static ss_status place_lanes(gantt *g, const ss_plot_options *o)
     const ss_view *v = g->v;
     g->shown = ss_alloc_zeroed(v->lanes + (size_t)1, sizeof *g->shown);
     g->row = ss_alloc_zeroed(v->lanes + (size_t)1, sizeof *g->row);
-    if (!g->shown || !g->row)
+    bool *critical = ss_alloc_zeroed(v->lanes + (size_t)1, sizeof *critical);
+    if (!g->shown || !g->row || !critical) {
+        ss_free(critical);
         return ss_fail_memory(g->err, "a figure", v->lanes * sizeof *g->row);
-    ss_status s = choose_devices(v, o->max_devices ? o->max_devices : GANTT_DEVICES, g->shown,
-                                 &g->devices_left_out, g->err);
+    }
+    find_path(g, critical);
+    ss_status s = choose_devices(g, o->max_devices ? o->max_devices : GANTT_DEVICES, critical);
     if (!s)
-        s = choose_links(g, o->max_links);
+        s = choose_links(g, o->max_links, critical);
+    ss_free(critical);
     uint32_t row = 0;
     for (uint32_t l = 1; l <= v->lanes; l++) {
         if (l == v->devices + 1)
@@ -372,6 +380,17 @@ static void add_gantt_note(gantt *g, const char *text)
     ss_text_add(g->out, "\t0\t0\n");
 }
 
+static void add_left_out(gantt *g, ss_text *note, uint32_t n, const char *what, const char *which)
+{
+    if (!n)
+        return;
+    ss_text_clear(note);
+    ss_text_add(note, "Not shown: ");
+    add_count(note, n, what);
+    ss_text_add(note, "%s", which);
+    add_gantt_note(g, ss_text_get(note));
+}
+
 static ss_status add_gantt_notes(gantt *g)
 {
     char shortest[SS_QUANTITY_TEXT];
@@ -384,27 +403,10 @@ static ss_status add_gantt_notes(gantt *g)
         ss_text_add(&note, ": height is the share of time busy, colour what took most of it.");
         add_gantt_note(g, ss_text_get(&note));
     }
-    ss_text_clear(&note);
-    if (g->devices_left_out) {
-        ss_text_add(&note, "Not shown: ");
-        add_count(&note, g->devices_left_out, "device");
-        ss_text_add(&note, " between the busiest and the idlest.");
-        add_gantt_note(g, ss_text_get(&note));
-    }
-    ss_text_clear(&note);
-    if (g->path_links_left_out) {
-        ss_text_add(&note, "Not shown: ");
-        add_count(&note, g->path_links_left_out, "link");
-        ss_text_add(&note, " of the critical path.");
-        add_gantt_note(g, ss_text_get(&note));
-    }
-    ss_text_clear(&note);
-    if (g->links_left_out) {
-        ss_text_add(&note, "Not shown: ");
-        add_count(&note, g->links_left_out, "less busy link");
-        ss_text_add(&note, ".");
-        add_gantt_note(g, ss_text_get(&note));
-    }
+    add_left_out(g, &note, g->path_devices_left_out, "device", " of the critical path.");
+    add_left_out(g, &note, g->devices_left_out, "device", " between the busiest and the idlest.");
+    add_left_out(g, &note, g->path_links_left_out, "link", " of the critical path.");
+    add_left_out(g, &note, g->links_left_out, "less busy link", ".");
     ss_status s = ss_text_status(&note, g->err);
     ss_text_free(&note);
     return s;

@@ -234,6 +234,60 @@ static void links_of_the_critical_path_come_first(void)
     }
 }
 
+/* Nine devices, of which the middle ones by work carry the critical path one after the other; and
+ * a window in which only the last of them does. */
+static void devices_of_the_critical_path_in_the_window_come_first(void)
+{
+    enum { DEVICES = 9 };
+    static const char *const name[] = {"", "a", "b", "c", "d", "e", "f", "g", "h", "i"};
+    ss_view_lane lane[DEVICES + 1] = {{.name = ""}};
+    ss_view_task task[DEVICES + 1] = {{.name = ""}};
+    for (uint32_t i = 1; i <= DEVICES; i++) {
+        ss_time start = 1000 * (ss_time)i, end = start + 970 - 13 * (ss_time)i;
+        lane[i] = (ss_view_lane){.name = name[i], .kind = "", .busy = end - start};
+        task[i] = (ss_view_task){.id = i,
+                                 .lane = i,
+                                 .lanes = 1,
+                                 .kind = SS_TASK_COMPUTE,
+                                 .name = "",
+                                 .op = "",
+                                 .start = start,
+                                 .end = end,
+                                 .finish = end,
+                                 .on_critical_path = i >= 4 && i <= 6};
+    }
+    ss_view v = {.model = "",
+                 .topology = "",
+                 .strategy = "",
+                 .step_time = 11000,
+                 .devices = DEVICES,
+                 .lanes = DEVICES,
+                 .tasks = DEVICES,
+                 .lane = lane,
+                 .task = task};
+    static const struct {
+        ss_time since;
+        uint32_t most;
+        const char *shown, *said;
+    } want[] = {{0, 5, "adefi", "Not shown: 4 devices between the busiest and the idlest."},
+                {0, 2, "de", "Not shown: 1 device of the critical path."},
+                {0, 9, "abcdefghi", "critical"},
+                {5999, 3, "afi", "Not shown: 6 devices between the busiest and the idlest."}};
+    for (size_t w = 0; w < sizeof want / sizeof want[0]; w++) {
+        ss_text t = {0};
+        ss_plot_options o = {.since = want[w].since, .max_devices = want[w].most};
+        CHECK_OK(ss_plot_data(&v, SS_PLOT_GANTT, &o, &t, &err));
+        CHECK_TEXT(t.at, want[w].said);
+        char *at = t.at, *field[8], shown[DEVICES + 1] = "";
+        uint32_t fields, n = 0;
+        while (next_row(&at, field, &fields))
+            if (!strcmp(field[2], "device") && n < DEVICES)
+                shown[n++] = field[1][0];
+        CHECK(!strcmp(shown, want[w].shown), "%s, not %s", shown, want[w].shown);
+        ss_text_free(&t);
+    }
+}
+
 /* A device that is on the critical path for 3 ps at each end and in the middle of 7 ms: too short
  * for any printer.  Gives the view of it in memory of the caller. */
 static ss_view a_step_of_moments(ss_view_lane *lane, ss_view_task *task)
@@ -600,6 +654,7 @@ int main(void)
     RUN(what_is_left_out_is_told);
     RUN(thinned_memory_keeps_its_extremes);
     RUN(links_of_the_critical_path_come_first);
+    RUN(devices_of_the_critical_path_in_the_window_come_first);
     RUN(moments_of_the_critical_path_are_wide_enough_to_see);
     RUN(a_device_that_holds_nothing_keeps_its_row);
     RUN(each_capacity_is_told_in_a_unit_of_its_size);
