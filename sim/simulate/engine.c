@@ -1,15 +1,16 @@
 /* engine.c - the loop.
  *
- * A large graph does not fit the cache, and what one task touches lies anywhere in it.  Three things
- * keep the loop from waiting for memory (docs/decisions has a page on it):
+ * A large graph does not fit the cache, and what one task touches lies anywhere in it.  Three
+ * things keep the loop from waiting for memory (docs/decisions/0017-a-run-waits-for-memory.md):
  *
  * - All that a run needs to know of a task is one row of 32 bytes, half a cache line: `node`.  The
  *   timeline is written from these rows, in order of id, when all is over.
- * - What waits lies in a queue of which only a small heap is touched at random (simulate/queue.h).
- * - Tasks are taken in batches, and the successors of a batch are told together, so that their rows
- *   are fetched side by side.  This changes no result: a successor is ready at the finish of a task
- *   of the batch or later, so as long as the next in the queue is ready before all these finishes,
- *   nothing that is still to be told can come before it.
+ * - What waits lies in a queue of which only a small heap is touched at random (simulate/queue.h);
+ *   when that is filled, the rows of all that came are fetched ahead.
+ * - In large graphs tasks are taken in batches, and the successors of a batch are told together, so
+ * that their rows are fetched side by side.  This changes no result: a successor is ready at the
+ * finish of a task of the batch or later, so as long as the next in the queue is ready before all
+ * these finishes, nothing that is still to be told can come before it.
  */
 #include "simulate/engine.h"
 
@@ -26,8 +27,10 @@
 #define PREFETCH(address) ((void)(address))
 #endif
 
-/* 16 rows are about what a core can have on their way from memory at once; 8 and 32 are slower. */
-enum { BATCH = 16, FRESH = 64 };
+/* 16 tasks with their successors are about what a core can have on its way from memory at once.
+ * Where all rows lie in the cache (2 MiB of them) there is nothing to wait for, and less to gather
+ * is less work. */
+enum { BATCH = 16, SMALL_BATCH = 2, SMALL = 1 << 16, FRESH = 64 };
 
 typedef struct node {
     ss_time ready; /* latest finish of the predecessors so far */
@@ -55,6 +58,7 @@ struct ss_engine {
     resource *resource;
     uint32_t resource_cap;
     ss_queue queue;
+    uint32_t at_once; /* 0: BATCH or SMALL_BATCH */
 };
 
 ss_status ss_engine_new(ss_engine **out, ss_error *err)
@@ -71,6 +75,11 @@ void ss_engine_free(ss_engine *e)
     ss_free(e->resource);
     ss_queue_free(&e->queue);
     ss_free(e);
+}
+
+void ss_engine_take_at_once(ss_engine *e, uint32_t tasks)
+{
+    e->at_once = tasks < BATCH ? tasks : BATCH;
 }
 
 size_t ss_engine_memory(const ss_engine *e)
@@ -214,6 +223,20 @@ static ss_status tell_successors(ss_engine *e, const ss_tasks *t, const started 
     return SS_OK;
 }
 
+/* What comes into the heap will be taken soon, in an order that jumps about: fetch the rows of all
+ * of it side by side, and then what these rows say of the successors. */
+static bool refill(ss_engine *e, const ss_tasks *t)
+{
+    ss_queue *q = &e->queue;
+    if (!ss_queue_refill(q))
+        return false;
+    for (uint32_t i = 0; i < q->n; i++)
+        PREFETCH(&e->node[q->near[i].id]);
+    for (uint32_t i = 0; i < q->n; i++)
+        PREFETCH(&t->out[e->node[q->near[i].id].first]);
+    return true;
+}
+
 static void write_timeline(const ss_engine *e, const ss_tasks *t, ss_time makespan,
                            ss_timeline *out)
 {
@@ -238,10 +261,10 @@ ss_status ss_engine_run(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_er
         return s;
     started batch[BATCH];
     ss_time makespan = 0;
-    uint32_t done = 0;
+    uint32_t done = 0, most = e->at_once ? e->at_once : t->n < SMALL ? SMALL_BATCH : BATCH;
     ss_queue *q = &e->queue;
     while (q->n || q->later) {
-        if (q->n == 0 && !ss_queue_refill(q))
+        if (q->n == 0 && !refill(e, t))
             return no_room(err);
         ss_time bound = SS_TIME_MAX; /* nothing still to be told is ready before it */
         uint32_t n = 0;
@@ -254,11 +277,7 @@ ss_status ss_engine_run(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_er
                 bound = finish;
             if (finish > makespan)
                 makespan = finish;
-            /* Likely next.  In a function of its own it would count as one without effects and be
-             * left out. */
-            for (uint32_t i = 1; i <= 4 && i < q->n; i++)
-                PREFETCH(&e->node[q->near[i].id]);
-        } while (n < BATCH && q->n && q->near[0].ready < bound);
+        } while (n < most && q->n && q->near[0].ready < bound);
         done += n;
         if ((s = tell_successors(e, t, batch, n, err)))
             return s;

@@ -35,6 +35,10 @@ void ss_engine_free(ss_engine *e);
 /* Refuses a cycle, naming the tasks of one, and times beyond SS_TIME_MAX. */
 ss_status ss_engine_run(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_error *err);
 
+/* How many tasks are taken before their successors are told, at most 16; 0: as suits the graph's size.
+ * It changes no result, which is what tests use it for. */
+void ss_engine_take_at_once(ss_engine *e, uint32_t tasks);
+
 ss_time ss_timeline_finish(const ss_tasks *t, const ss_timeline *l, ss_task task); /* end + lag */
 void ss_timeline_free(ss_timeline *l);
 

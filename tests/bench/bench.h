@@ -32,7 +32,7 @@ static inline void bench_must(ss_status s, const ss_error *err)
 static inline void bench_line(const char *what, double value, const char *unit, double most,
                               double least)
 {
-    printf("%-58s %10.4g %-8s", what, value, unit);
+    printf("%-68s %10.4g %-8s", what, value, unit);
     if (most > 0)
         printf("  wanted at most %g: %s", most, value <= most ? "yes" : "NO");
     if (least > 0)

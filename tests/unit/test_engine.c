@@ -1,5 +1,6 @@
 #include "check.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "simulate/engine.h"
 
@@ -282,6 +283,21 @@ static void one_task_may_release_many(void)
     close_world(&w);
 }
 
+/* Beyond the size from which tasks are taken in large batches and wait in buckets. */
+static void a_large_graph_keeps_the_conditions_too(void)
+{
+    enum { N = 150000 };
+    world w;
+    CHECK_OK(open_world(&w, SS_LINKS_FIFO_PIPE));
+    for (uint32_t i = 1; i <= N; i++) {
+        uint64_t h = ss_hash_u64(SS_HASH_START, i);
+        uint32_t a = (uint32_t)(h % i), b = (uint32_t)((h >> 20) % i); /* 0: none */
+        add(&w, 1 + (uint32_t)(h >> 40) % 7, (ss_time)(h >> 50), a, b, 0, 0);
+    }
+    CHECK_OK(run(&w));
+    close_world(&w);
+}
+
 static void the_check_finds_every_kind_of_lie(void)
 {
     world w;
@@ -374,6 +390,7 @@ int main(void)
     RUN(a_lag_delays_successors_and_not_the_resource);
     RUN(tasks_without_duration_keep_the_order);
     RUN(one_task_may_release_many);
+    RUN(a_large_graph_keeps_the_conditions_too);
     RUN(the_check_finds_every_kind_of_lie);
     RUN(runs_ask_for_memory_once_and_survive_its_absence);
     return DONE();
