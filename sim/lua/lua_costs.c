@@ -207,6 +207,23 @@ static int costs_stack(lua_State *L)
     return 1;
 }
 
+/* costs:scale(factor) -> costs: the same, every time so many times as long */
+static int costs_scale(lua_State *L)
+{
+    const ss_costs *from = ss_lua_check(L, 1, &ss_lua_costs_type);
+    double factor = ss_lua_quantity(L, 2, SS_UNIT_NONE, "costs:scale: the factor");
+    ss_costs *c = push_costs(L);
+
+    ss_error err;
+    if (ss_costs_add_all(c, from, &err))
+        return ss_lua_raise(L, &err);
+    if (ss_costs_set_scale(c, factor, &err)) {
+        ss_fail_in(&err, "costs:scale");
+        return ss_lua_raise(L, &err);
+    }
+    return 1;
+}
+
 static int costs_text(lua_State *L)
 {
     ss_lua_box *box = luaL_checkudata(L, 1, ss_lua_costs_type.name);
@@ -214,10 +231,16 @@ static int costs_text(lua_State *L)
     return 1;
 }
 
+static const ss_lua_method costs_methods[] = {
+    {"scale", costs_scale, "(factor) -> costs: the same, every time so many times as long"},
+    {NULL, NULL, NULL},
+};
+
 const ss_lua_type ss_lua_costs_type = {
     .name = "soapstone.costs",
     .noun = "costs",
     .free = free_costs,
+    .methods = costs_methods,
     .text = costs_text,
 };
 

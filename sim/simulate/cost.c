@@ -81,7 +81,8 @@ static ss_status last_source(ss_costs *c, ss_cost_sort sort, const char *new_tab
                              ss_cost_source **out, ss_error *err)
 {
     ss_cost_source *last = c->sources ? c->source[c->sources - 1].is : NULL;
-    if (last && last->sort == sort && last->holders == 1 && !new_table) {
+    if (last && last->sort == sort && last->holders == 1 && !new_table &&
+        c->source[c->sources - 1].scale == 1) {
         *out = last;
         return SS_OK;
     }
@@ -90,7 +91,7 @@ static ss_status last_source(ss_costs *c, ss_cost_sort sort, const char *new_tab
     if (!s)
         s = new_source(sort, new_table ? new_table : "a table", out, err);
     if (!s)
-        c->source[c->sources++] = (ss_cost_slot){.is = *out};
+        c->source[c->sources++] = (ss_cost_slot){.is = *out, .scale = 1};
     return s;
 }
 
@@ -152,6 +153,7 @@ ss_status ss_costs_add_measured(ss_costs *c, const ss_measured *row, ss_error *e
 ss_status ss_costs_add_all(ss_costs *c, const ss_costs *from, ss_error *err)
 {
     uint32_t n = from->sources; /* the same may be appended to itself */
+    double from_scale = from == c ? 1 : from->scale;
     ss_status s =
         SS_RESERVE(c->source, c->source_cap, (size_t)c->sources + n, "sources of costs", err);
     for (uint32_t i = 1; !s && i <= from->given_names.n; i++) {
@@ -162,7 +164,8 @@ ss_status ss_costs_add_all(ss_costs *c, const ss_costs *from, ss_error *err)
         return s;
     for (uint32_t i = 0; i < n; i++) {
         from->source[i].is->holders++;
-        c->source[c->sources++] = (ss_cost_slot){.is = from->source[i].is};
+        c->source[c->sources++] =
+            (ss_cost_slot){.is = from->source[i].is, .scale = from->source[i].scale * from_scale};
     }
     forget(c);
     return SS_OK;
@@ -171,7 +174,8 @@ ss_status ss_costs_add_all(ss_costs *c, const ss_costs *from, ss_error *err)
 ss_status ss_costs_set_scale(ss_costs *c, double scale, ss_error *err)
 {
     if (!(scale >= 0 && isfinite(scale)))
-        return ss_fail(err, SS_EINVAL, "compute times times %g: a number from 0 is wanted", scale);
+        return ss_fail(err, SS_EINVAL,
+                       "times cannot become %g times as long: a number from 0 is wanted", scale);
     c->scale = scale;
     forget(c);
     return SS_OK;
@@ -235,6 +239,8 @@ static void report_source(const ss_cost_slot *slot, ss_text *out)
                     ss_cost_table_rows(s->table));
     else
         ss_text_add(out, "  roofline");
+    if (slot->scale != 1)
+        ss_text_add(out, ", times %g", slot->scale);
     ss_text_add(out, ": %llu answered", (unsigned long long)(slot->exact + slot->interpolated));
     if (s->sort == SS_COST_TABLE)
         ss_text_add(out, ", of them %llu interpolated", (unsigned long long)slot->interpolated);
@@ -278,7 +284,7 @@ ss_status ss_costs_report(const ss_costs *c, ss_text *out, ss_error *err)
     ss_text_add(out, "costs: %llu parts asked for, %llu of them new", (unsigned long long)c->asked,
                 (unsigned long long)c->fresh);
     if (c->scale != 1)
-        ss_text_add(out, ", all times %g", c->scale);
+        ss_text_add(out, ", all of them times %g", c->scale);
     ss_text_add(out, "\n");
     for (uint32_t i = 0; i < c->sources; i++) {
         const ss_cost_source *s = c->source[i].is;
@@ -301,6 +307,7 @@ uint64_t ss_costs_hash(const ss_costs *c)
     for (uint32_t i = 0; i < c->sources; i++) {
         const ss_cost_source *s = c->source[i].is;
         h = ss_hash_u64(h, s->sort);
+        h = ss_hash_double(h, c->source[i].scale);
         h = s->sort == SS_COST_GIVEN   ? ss_cost_given_hash(s->given, h)
             : s->sort == SS_COST_TABLE ? ss_cost_table_hash(s->table, h)
                                        : ss_cost_roofline_hash(s->roofline, h);

@@ -83,10 +83,12 @@ ss_status ss_costs_add_measured(ss_costs *c, const ss_measured *row, ss_error *e
  * operator of its size. */
 void ss_cost_key(const ss_op_def *op, const ss_box *main, ss_text *attributes, ss_text *shape);
 
-/* Appends the sources of another; it may be freed or added to afterwards. */
+/* Appends the sources of another, whose times keep their scale; it may be freed or added to
+ * afterwards. */
 ss_status ss_costs_add_all(ss_costs *c, const ss_costs *from, ss_error *err);
 
-/* Multiplier for studies: every compute time times this; 1 unless set. */
+/* Multiplier for studies: every time times this, also those of sums and updates; 1 unless set.  It
+ * replaces the one that was set before. */
 ss_status ss_costs_set_scale(ss_costs *c, double scale, ss_error *err);
 
 /* What lowering asks.  The timer lives as long as c and is for this topology, which must outlive its

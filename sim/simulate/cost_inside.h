@@ -20,6 +20,7 @@ typedef struct ss_cost_source {
 
 typedef struct ss_cost_slot {
     ss_cost_source *is;
+    double scale;                 /* of the costs that it came from */
     uint64_t exact, interpolated; /* new parts it answered for */
 } ss_cost_slot;
 

@@ -72,6 +72,7 @@ static ss_status ask_sources(ss_costs *c, const ss_cost_part *part, ss_cost_answ
             c->source[i].exact++;
         if (answer->found == SS_COST_INTERPOLATED)
             c->source[i].interpolated++;
+        answer->seconds *= c->source[i].scale;
         if (answer->found)
             return SS_OK;
         if (answer->why_not[0])
@@ -197,12 +198,12 @@ static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase 
     return answer(c, found.time, out);
 }
 
-/* The roofline of the first roofline source, or the built-in one: no other source knows of it. */
-static const ss_cost_roofline *roofline_of(const ss_costs *c)
+/* The first roofline source; NULL: the built-in one.  No other source knows of memory. */
+static const ss_cost_slot *roofline_of(const ss_costs *c)
 {
     for (uint32_t i = 0; i < c->sources; i++)
         if (c->source[i].is->sort == SS_COST_ROOFLINE)
-            return c->source[i].is->roofline;
+            return &c->source[i];
     return NULL;
 }
 
@@ -217,9 +218,11 @@ static ss_status memory_time(void *context, double bytes, ss_device device, ss_t
                        "device %s has no memory bandwidth, which the time of sums and weight "
                        "updates needs",
                        name);
-    ss_roofline c = ss_cost_roofline_for(roofline_of(t->c), def->kind);
+    const ss_cost_slot *slot = roofline_of(t->c);
+    ss_roofline c = ss_cost_roofline_for(slot ? slot->is->roofline : NULL, def->kind);
     double seconds = c.launch_s + bytes / (def->memory_bytes_per_s * c.memory_efficiency);
-    ss_status s = ss_time_from_seconds(seconds * t->c->scale / def->speed, "the time", out, err);
+    seconds *= t->c->scale * (slot ? slot->scale : 1);
+    ss_status s = ss_time_from_seconds(seconds / def->speed, "the time", out, err);
     return s ? ss_fail_in(err, "reading and writing %g bytes on device %s", bytes, name) : SS_OK;
 }
 

@@ -235,4 +235,23 @@ claim("a model that asks for the impossible names the operator", function()
   fails("a table of options", soapstone.problem, 5)
 end)
 
+claim("costs can be scaled, and a stack keeps the scale of each", function()
+  local given = soapstone.costs.given { fc1 = { forward = 1e-3, backward = 2e-3 } }
+  local roofline = soapstone.costs.roofline()
+  local function compute(costs)
+    local p = soapstone.problem { model = small.net(), topology = small.quad(), costs = costs }
+    return p:simulate(p:strategy "whole").compute_time, p:costs_report()
+  end
+  local none = soapstone.costs.stack { given:scale(0), roofline }
+  local rest, whole = compute(none), compute(soapstone.costs.stack { given, roofline })
+  check.near(whole, rest + 3e-3, 1e-9)
+  local scaled, report = compute(soapstone.costs.stack { given:scale(2):scale(5), roofline })
+  check.near(scaled, rest + 30e-3, 1e-9)
+  check.contains(report, "given times of 1 operators, times 10")
+  check.near(compute(soapstone.costs.stack({ given, roofline }):scale(0.5)), whole / 2, 1e-9)
+  equal(compute(soapstone.costs.stack { given, roofline }), whole) -- those stay as they were
+  check.fails("costs:scale: times cannot become -1 times as long", given.scale, given, -1)
+  check.fails("costs:scale: the factor should be a number, not nothing", given.scale, given)
+end)
+
 check.done()

@@ -562,6 +562,40 @@ static void the_first_source_that_knows_wins_and_stacks_share(void)
     ss_topology_free(t);
 }
 
+static void appended_sources_keep_their_scale(void)
+{
+    ss_topology *t = devices(1, &p100);
+    ss_model *m = two_layers(64, 128);
+    ss_costs *given = costs(), *roofline = costs(), *plain = costs(), *stack = costs();
+    ss_timer timer, by_roofline;
+    ss_time once, now;
+    CHECK_OK(ss_costs_add_given(given, "fc1", 3e-3, 1e-3, false, &err));
+    CHECK_OK(ss_costs_set_scale(given, 0.25, &err));
+    CHECK_OK(ss_costs_add_roofline(roofline, NULL, &err));
+    CHECK_OK(ss_costs_set_scale(roofline, 7, &err));
+    CHECK_OK(ss_costs_add_all(plain, given, &err));
+    uint64_t unscaled = ss_costs_hash(stack);
+    CHECK_OK(ss_costs_add_all(stack, plain, &err)); /* through two */
+    CHECK_OK(ss_costs_add_given(stack, "fc2", 5e-3, 5e-3, false, &err));
+    CHECK_OK(ss_costs_add_all(stack, roofline, &err));
+    CHECK(ss_costs_hash(stack) != unscaled, "hashes");
+    CHECK_OK(ss_costs_set_scale(stack, 2, &err));
+    ss_costs_free(given);
+    CHECK_OK(ss_costs_timer(stack, t, &timer, &err));
+    CHECK_OK(ss_costs_timer(roofline, t, &by_roofline, &err));
+    CHECK(ask(&timer, m, 1, SS_FORWARD, rows(m, 1, 0, 64), 1) == 1500000000, "3 ms / 4 * 2");
+    CHECK(ask(&timer, m, 2, SS_FORWARD, rows(m, 2, 0, 64), 1) == 10000000000, "its own: 5 ms * 2");
+    CHECK_OK(by_roofline.memory(by_roofline.context, 1e9, (ss_device){1}, &once, &err));
+    CHECK_OK(timer.memory(timer.context, 1e9, (ss_device){1}, &now, &err));
+    CHECK(now >= 2 * once - 2 && now <= 2 * once + 2, "sums follow their roofline: %lld, %lld",
+          (long long)now, (long long)once);
+    ss_costs_free(plain);
+    ss_costs_free(roofline);
+    ss_costs_free(stack);
+    ss_model_free(m);
+    ss_topology_free(t);
+}
+
 /* --- the memo ----------------------------------------------------------------------------------
  */
 
@@ -683,6 +717,7 @@ int main(void)
     RUN(small_parts_are_less_efficient_than_large_ones);
     RUN(tf32_is_f32_where_there_is_none_and_a_view_takes_no_time);
     RUN(the_first_source_that_knows_wins_and_stacks_share);
+    RUN(appended_sources_keep_their_scale);
     RUN(remembered_answers_are_those_of_fresh_costs);
     RUN(failing_any_allocation_leaks_nothing);
     return DONE();
