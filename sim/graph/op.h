@@ -63,6 +63,7 @@ typedef struct ss_op_def {
     uint32_t outputs;
     ss_shape out[SS_MAX_OUTPUTS];
     ss_dim dim[SS_MAX_DIMS]; /* of output 0 */
+    uint32_t axis;           /* the dimension that an attribute "axis" names */
     uint32_t weights;
     ss_weight_def weight[SS_MAX_WEIGHTS];
     bool keeps_input,

@@ -20,14 +20,14 @@ static void no_flops_back(const ss_op_def *op, const ss_box *main, bool input_gr
 /* Axes are named, since 2 means something else in every library. */
 #define AXES "c|h|w|l"
 
-/* The dimension of the inputs that an axis attribute names; dimensions of output 0 have its names.
- */
-static ss_status find_axis(const ss_op_def *op, int64_t choice, uint32_t *out, ss_error *err)
+/* Finds the dimension of the inputs that an axis attribute names; dimensions of output 0 have its
+ * names.  Once, since parts are asked about in the millions. */
+static ss_status find_axis(ss_op_def *op, int64_t choice, ss_error *err)
 {
     static const char *const name[] = {"c", "h", "w", "l"};
     for (uint32_t d = 1; d < op->out[0].rank; d++)
         if (!strcmp(op->dim[d].name, name[choice])) {
-            *out = d;
+            op->axis = d;
             return SS_OK;
         }
     char text[SS_SHAPE_TEXT];
@@ -64,12 +64,12 @@ static ss_status concat_infer(ss_op_def *op, ss_error *err)
         return s;
     ss_op_like_input(op);
     ss_op_dims(op);
-    uint32_t axis;
-    s = find_axis(op, op->attr[CONCAT_AXIS], &axis, err);
+    s = find_axis(op, op->attr[CONCAT_AXIS], err);
     if (!s)
-        s = concat_check(op, axis, err);
+        s = concat_check(op, op->axis, err);
     if (s)
         return s;
+    uint32_t axis = op->axis;
     for (uint32_t i = 1; i < op->inputs; i++) {
         if (op->in[i].extent[axis] > INT64_MAX - op->out[0].extent[axis])
             return ss_fail(err, SS_ERANGE, "its output is too large");
@@ -80,9 +80,8 @@ static ss_status concat_infer(ss_op_def *op, ss_error *err)
 
 static void concat_input(const ss_op_def *op, uint32_t i, const ss_box *main, ss_box *in)
 {
-    uint32_t axis;
+    uint32_t axis = op->axis;
     int64_t offset = 0;
-    find_axis(op, op->attr[CONCAT_AXIS], &axis, NULL);
     for (uint32_t j = 0; j < i; j++)
         offset += op->in[j].extent[axis];
     int64_t lo = main->lo[axis] - offset, hi = main->hi[axis] - offset,
@@ -115,10 +114,10 @@ static ss_status slice_infer(ss_op_def *op, ss_error *err)
         return s;
     ss_op_like_input(op);
     ss_op_dims(op);
-    uint32_t axis;
-    s = find_axis(op, op->attr[SLICE_AXIS], &axis, err);
+    s = find_axis(op, op->attr[SLICE_AXIS], err);
     if (s)
         return s;
+    uint32_t axis = op->axis;
     int64_t extent = op->in[0].extent[axis], start = op->attr[SLICE_START];
     if (start >= extent || op->attr[SLICE_SIZE] > extent - start)
         return ss_fail(err, SS_EINVAL, "%lld elements from %lld on are not within the %lld of %s",
@@ -131,11 +130,9 @@ static ss_status slice_infer(ss_op_def *op, ss_error *err)
 static void slice_input(const ss_op_def *op, uint32_t i, const ss_box *main, ss_box *in)
 {
     (void)i;
-    uint32_t axis;
-    find_axis(op, op->attr[SLICE_AXIS], &axis, NULL);
     *in = *main;
-    in->lo[axis] += op->attr[SLICE_START];
-    in->hi[axis] += op->attr[SLICE_START];
+    in->lo[op->axis] += op->attr[SLICE_START];
+    in->hi[op->axis] += op->attr[SLICE_START];
 }
 
 const ss_op_kind ss_op_kind_slice = {
