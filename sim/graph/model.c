@@ -11,8 +11,26 @@ enum { MAX_NAME = 200, NAME_ROOM = MAX_NAME + 16 };
 
 static const int64_t most_bytes = INT64_C(1) << 62;
 
+/* Names and sizes */
+
+static ss_status check_name(const char *name, const char *what, ss_error *err)
+{
+    if (!name || !*name)
+        return ss_fail(err, SS_EINVAL, "%s needs a name", what);
+    if (strlen(name) > MAX_NAME)
+        return ss_fail(err, SS_EINVAL, "%s: a name has at most %d bytes: \"%.40s...\"", what,
+                       MAX_NAME, name);
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            return ss_fail(err, SS_EINVAL, "%s: a name has no control characters", what);
+    return SS_OK;
+}
+
 ss_status ss_model_new(const char *name, ss_model **out, ss_error *err)
 {
+    ss_status s = check_name(name, "a model", err);
+    if (s)
+        return s;
     ss_model *m = ss_alloc_zeroed(1, sizeof *m);
     if (!m)
         return ss_fail_memory(err, "a model", sizeof *m);
@@ -40,21 +58,6 @@ void ss_model_free(ss_model *m)
     ss_free(m->share_op);
     ss_free(m->name);
     ss_free(m);
-}
-
-/* Names and sizes */
-
-static ss_status check_name(const char *name, const char *what, ss_error *err)
-{
-    if (!name || !*name)
-        return ss_fail(err, SS_EINVAL, "%s needs a name", what);
-    if (strlen(name) > MAX_NAME)
-        return ss_fail(err, SS_EINVAL, "%s: a name has at most %d bytes: \"%.40s...\"", what,
-                       MAX_NAME, name);
-    for (const char *c = name; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            return ss_fail(err, SS_EINVAL, "%s: a name has no control characters", what);
-    return SS_OK;
 }
 
 static ss_status add_bytes(int64_t *total, const ss_shape *s, ss_error *err)

@@ -17,6 +17,13 @@ ss_status ss_topology_new(const char *name, ss_topology **out, ss_error *err)
 {
     if (!name || !*name)
         return ss_fail(err, SS_EINVAL, "a topology needs a name");
+    if (strlen(name) > SS_MAX_NAME)
+        return ss_fail(err, SS_EINVAL,
+                       "topology %.40s...: a name has at most %d bytes, this one has %zu", name,
+                       SS_MAX_NAME, strlen(name));
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            return ss_fail(err, SS_EINVAL, "a topology: its name has the control character %d", *c);
     ss_topology *t = ss_alloc_zeroed(1, sizeof *t);
     char *copy = ss_strdup(name);
     if (!t || !copy) {

@@ -74,6 +74,7 @@ typedef struct ss_topology {
     uint32_t givens, given_cap;
 } ss_topology;
 
+/* A name of 1 to SS_MAX_NAME bytes, none of them a control character. */
 ss_status ss_topology_new(const char *name, ss_topology **out, ss_error *err);
 void ss_topology_free(ss_topology *t);
 
