@@ -450,8 +450,8 @@ static int model_totals(lua_State *L)
     lua_createtable(L, 0, 6);
     ss_lua_set_integer(L, "parameters", t.parameters);
     ss_lua_set_integer(L, "parameter_bytes", t.parameter_bytes);
-    ss_lua_set_number(L, "macs", t.macs);
-    ss_lua_set_number(L, "forward_flops", t.forward_flops);
+    ss_lua_set_count(L, "macs", t.macs);
+    ss_lua_set_count(L, "forward_flops", t.forward_flops);
     ss_lua_set_integer(L, "output_elements", t.output_elements);
     ss_lua_set_integer(L, "operators", t.operators);
     return 1;
@@ -511,8 +511,8 @@ static void push_op(lua_State *L, int model, const ss_model *m, ss_op op)
     ss_lua_set_text(L, "share", row->share);
     ss_lua_set_integer(L, "layer", row->layer);
     ss_lua_set_integer(L, "parameters", parameters);
-    ss_lua_set_number(L, "macs", work.macs);
-    ss_lua_set_number(L, "flops", work.flops);
+    ss_lua_set_count(L, "macs", work.macs);
+    ss_lua_set_count(L, "flops", work.flops);
     push_attrs(L, def);
     lua_setfield(L, -2, "attributes");
     push_dims(L, def);

@@ -1,4 +1,6 @@
 /* push.c - fields of a table on top of the stack. */
+#include <math.h>
+
 #include "lua/types.h"
 
 void ss_lua_set_number(lua_State *L, const char *key, double value)
@@ -11,6 +13,15 @@ void ss_lua_set_integer(lua_State *L, const char *key, lua_Integer value)
 {
     lua_pushinteger(L, value);
     lua_setfield(L, -2, key);
+}
+
+/* Counts that the core keeps as doubles: up to 2^53 those are whole and exact. */
+void ss_lua_set_count(lua_State *L, const char *key, double value)
+{
+    if (fabs(value) <= 0x1p53 && value == floor(value))
+        ss_lua_set_integer(L, key, (lua_Integer)value);
+    else
+        ss_lua_set_number(L, key, value);
 }
 
 void ss_lua_set_text(lua_State *L, const char *key, const char *value)

@@ -104,4 +104,20 @@ claim("a closed model says so, also through its tensors", function()
   equal(tostring(m), "model (closed)")
 end)
 
+claim("counts are integers where they fit", function()
+  local m, x = mlp()
+  m:linear("fc", x, { out = 5, bias = false })
+  local op = m:op "fc"
+  equal(math.type(op.macs), "integer")
+  equal(op.macs, 24 * 37 * 5)
+  equal(math.type(op.flops), "integer")
+  equal(math.type(m:totals().macs), "integer")
+  equal(math.type(m:totals().forward_flops), "integer")
+  equal(tostring(m:totals().macs), "4440")
+  local huge = model.new { name = "huge" }
+  huge:linear("fc", huge:input("x", { 1 << 20, 1 << 20 }), { out = 1 << 20, bias = false })
+  equal(math.type(huge:op("fc").macs), "float")
+  equal(huge:op("fc").macs, 2.0 ^ 60)
+end)
+
 check.done()

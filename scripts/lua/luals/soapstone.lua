@@ -97,7 +97,7 @@ local model = {}
 ---@return soapstone.tensor
 function model:input(name, extents, options) end
 
----@return { parameters: integer, parameter_bytes: integer, macs: number, forward_flops: number, output_elements: integer, operators: integer }
+---@return { parameters: integer, parameter_bytes: integer, macs: integer|number, forward_flops: integer|number, output_elements: integer, operators: integer }
 function model:totals() end
 
 ---@class soapstone.operator
@@ -107,8 +107,8 @@ function model:totals() end
 ---@field share? string
 ---@field layer integer
 ---@field parameters integer
----@field macs number
----@field flops number
+---@field macs integer|number a number beyond 2^53
+---@field flops integer|number
 ---@field attributes table<string, integer|boolean|string>
 ---@field dims { name: string, class: string, extent: integer, grain: integer }[]
 ---@field inputs soapstone.tensor[]
@@ -222,6 +222,11 @@ function costs_module.stack(list) end
 
 ---@class soapstone.costs
 local costs = {}
+
+---The same, every time so many times as long.
+---@param factor number
+---@return soapstone.costs
+function costs:scale(factor) end
 
 function costs:close() end
 
