@@ -107,9 +107,8 @@ static bool own_folder(char *folder)
 
 static bool find_home(char *home)
 {
-    /* of the program in a build folder or bin/; of the module in .libs/ of a build folder,
+    /* of the program or the module in a build folder; of the program in bin/; of the module in
      * lib/lua/5.4/ or lib/<machine>/lua/5.4/ */
-    static const char *const build[] = {"", "/.."};
     static const char *const share[] = {"/../share/soapstone", "/../../../share/soapstone",
                                         "/../../../../share/soapstone"};
     const char *told = getenv("SOAPSTONE_HOME");
@@ -117,11 +116,8 @@ static bool find_home(char *home)
     if (told && *told)
         return realpath(told, home) != NULL;
     if (own_folder(folder)) {
-        for (size_t i = 0; i < sizeof build / sizeof *build; i++) {
-            ss_lua_name(path, sizeof path, "%s%s", folder, build[i]);
-            if (read_home_file(path, home))
-                return true;
-        }
+        if (read_home_file(folder, home))
+            return true;
         for (size_t i = 0; i < sizeof share / sizeof *share; i++) {
             ss_lua_name(path, sizeof path, "%s%s", folder, share[i]);
             if (is_home(path) && realpath(path, home))

@@ -7,7 +7,7 @@
 set -u
 dir=$PWD/full_disk.dir
 script=$SS_SRCDIR/tests/memory/write_one.lua
-library=$SS_BUILDDIR/tests/memory/.libs/full_disk.so
+library=$SS_BUILDDIR/tests/memory/full_disk.so
 passed=0 failed=0 skipped=0
 if [ "${1:-}" != --in-namespace ]; then
     rm -rf "$dir"
