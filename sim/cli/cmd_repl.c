@@ -200,18 +200,20 @@ static int print_protected(lua_State *L)
     return 0;
 }
 
-static int call_chunk(lua_State *L)
+static int call_chunk(lua_State *L, const ss_prompt *prompt)
 {
     int base = lua_gettop(L);
     lua_pushcfunction(L, ss_host_traceback);
     lua_insert(L, base);
     ss_host_catch_interrupt(L);
+    ss_prompt_let_interrupt(prompt);
     int outcome = lua_pcall(L, 0, LUA_MULTRET, base);
     if (outcome == LUA_OK) {
         lua_pushcfunction(L, print_protected);
         lua_insert(L, base + 1);
         outcome = lua_pcall(L, lua_gettop(L) - base - 1, 0, base);
     }
+    ss_prompt_hold_interrupt(prompt);
     ss_host_release_interrupt();
     lua_remove(L, base);
     return outcome;
@@ -245,7 +247,7 @@ static int body(lua_State *L)
     while (read_chunk(L, r->prompt, &r->line, &r->chunk, &outcome)) {
         ss_prompt_remember(r->prompt, ss_text_get(&r->chunk));
         if (outcome == LUA_OK)
-            outcome = call_chunk(L);
+            outcome = call_chunk(L, r->prompt);
         if (outcome != LUA_OK && !talks)
             return lua_error(L);
         if (outcome != LUA_OK) {

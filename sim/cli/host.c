@@ -51,6 +51,8 @@ void ss_host_catch_interrupt(lua_State *L)
 void ss_host_release_interrupt(void)
 {
     signal(SIGINT, SIG_DFL);
+    if (interrupted)
+        lua_sethook(interrupted, NULL, 0, 0); /* it came when the work was done: nothing to stop */
 }
 
 /* -- the protected call ----------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,8 @@ struct ss_prompt {
 #endif
 };
 
+/* -- Ctrl-C ----------------------------------------------------------------------------------- */
+
 static volatile sig_atomic_t cancelled; /* by Ctrl-C while a line is read */
 
 static void on_interrupt(int signal_number)
@@ -40,13 +43,20 @@ static void on_interrupt(int signal_number)
     cancelled = 1;
 }
 
-/* Without SA_RESTART, so that the read comes back. */
 static void catch_interrupt(struct sigaction *before)
 {
     struct sigaction action = {.sa_handler = on_interrupt};
     sigemptyset(&action.sa_mask);
     cancelled = 0;
     sigaction(SIGINT, &action, before);
+}
+
+static void change_mask(int how)
+{
+    sigset_t interrupt;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    sigprocmask(how, &interrupt, NULL);
 }
 
 /* -- history ---------------------------------------------------------------------------------- */
@@ -78,15 +88,20 @@ static void find_history(char *path)
 
 #ifdef HAVE_LIBEDIT
 
+/* Beside it first, so that a kill leaves the old file or the new one. */
 static void save_history(ss_prompt *p)
 {
     HistEvent event;
-    if (!p->history || !p->history_file[0])
+    char beside[PATH_BYTES + 4];
+    if (!p->history_file[0])
         return;
+    snprintf(beside, sizeof beside, "%s.new", p->history_file);
     mode_t before = umask(077); /* what was typed is nobody else's business */
-    history(p->history, &event, H_SAVE, p->history_file);
+    if (history(p->history, &event, H_SAVE, beside) >= 0 && !chmod(beside, 0600))
+        rename(beside, p->history_file);
+    else
+        unlink(beside);
     umask(before);
-    chmod(p->history_file, 0600);
 }
 
 /* -- editing ---------------------------------------------------------------------------------- */
@@ -100,6 +115,19 @@ static char *prompt_text(EditLine *edit)
     return (char *)(uintptr_t)p->text;
 }
 
+/* Waits for a key, or Ctrl-C, which is let through only here: had it come before, it would be
+ * delivered now, not forgotten while a read waits.  False for Ctrl-C. */
+static bool wait_for_key(void)
+{
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    sigset_t let;
+    sigprocmask(SIG_SETMASK, NULL, &let);
+    sigdelset(&let, SIGINT);
+    while (!cancelled && ppoll(&in, 1, NULL, &let) < 0 && errno == EINTR)
+        ; /* the window changed its size */
+    return !cancelled;
+}
+
 /* One character; -1 on Ctrl-C, which libedit's own reader would try again. */
 static int read_character(EditLine *edit, wchar_t *out)
 {
@@ -107,13 +135,15 @@ static int read_character(EditLine *edit, wchar_t *out)
     (void)edit;
     for (;;) {
         char byte;
+        if (!wait_for_key())
+            return -1;
         ssize_t n = read(STDIN_FILENO, &byte, 1);
         if (n == 0)
             return 0;
-        if (n < 0 && (errno != EINTR || cancelled))
+        if (n < 0 && errno != EINTR)
             return -1;
         if (n < 0)
-            continue; /* the window changed its size */
+            continue;
         size_t used = mbrtowc(out, &byte, 1, &state);
         if (used == (size_t)-2)
             continue; /* the character has more bytes */
@@ -206,6 +236,8 @@ static ss_read read_edited(ss_prompt *p, const char *prompt, ss_text *line)
     int n;
     p->text = prompt;
     catch_interrupt(&before);
+    /* before the prompt is shown, not at the first key: a Ctrl-D in between would be lost */
+    el_set(p->edit, EL_PREP_TERM, 1);
     const char *got = el_gets(p->edit, &n);
     sigaction(SIGINT, &before, NULL);
     if (cancelled) {
@@ -252,6 +284,7 @@ ss_status ss_prompt_new(ss_complete complete, void *context, ss_prompt **out, ss
     if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
         start_editing(p);
 #endif
+    ss_prompt_hold_interrupt(p);
     *out = p;
     return SS_OK;
 }
@@ -261,7 +294,6 @@ void ss_prompt_free(ss_prompt *p)
     if (!p)
         return;
 #ifdef HAVE_LIBEDIT
-    save_history(p);
     if (p->edit)
         el_end(p->edit);
     if (p->history)
@@ -276,11 +308,33 @@ bool ss_prompt_interactive(const ss_prompt *p)
     return isatty(STDIN_FILENO);
 }
 
+static bool edits(const ss_prompt *p)
+{
+#ifdef HAVE_LIBEDIT
+    return p->edit && p->history;
+#else
+    (void)p;
+    return false;
+#endif
+}
+
+void ss_prompt_let_interrupt(const ss_prompt *p)
+{
+    if (edits(p))
+        change_mask(SIG_UNBLOCK);
+}
+
+void ss_prompt_hold_interrupt(const ss_prompt *p)
+{
+    if (edits(p))
+        change_mask(SIG_BLOCK);
+}
+
 ss_read ss_prompt_read(ss_prompt *p, const char *prompt, ss_text *line)
 {
     ss_text_clear(line);
 #ifdef HAVE_LIBEDIT
-    if (p->edit && p->history)
+    if (edits(p))
         return read_edited(p, prompt, line);
 #endif
     return read_plain(prompt, line);
@@ -290,8 +344,10 @@ void ss_prompt_remember(ss_prompt *p, const char *chunk)
 {
 #ifdef HAVE_LIBEDIT
     HistEvent event;
-    if (p->history && *chunk && strlen(chunk) < INT_MAX / 2)
-        history(p->history, &event, H_ENTER, chunk);
+    if (!p->history || !*chunk || strlen(chunk) >= INT_MAX / 2)
+        return;
+    history(p->history, &event, H_ENTER, chunk);
+    save_history(p);
 #else
     (void)p;
     (void)chunk;
