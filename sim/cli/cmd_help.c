@@ -68,8 +68,8 @@ static void add_kinds(ss_text *out)
 
 /* What a script can hold. */
 static const ss_lua_type *const types[] = {
-    &ss_lua_model_type,   &ss_lua_tensor_type,   &ss_lua_topology_type, &ss_lua_node_type,
-    &ss_lua_problem_type, &ss_lua_strategy_type, &ss_lua_result_type,
+    &ss_lua_model_type, &ss_lua_tensor_type,  &ss_lua_topology_type, &ss_lua_node_type,
+    &ss_lua_costs_type, &ss_lua_problem_type, &ss_lua_strategy_type, &ss_lua_result_type,
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -158,7 +158,8 @@ const ss_command ss_command_help = {
     .usage = "help [COMMAND | operators | options | KIND | TYPE]",
     .about =
         "operators lists the kinds of operators, options those of a problem; KIND is one of the\n"
-        "former (conv2d); TYPE is model, topology, problem, strategy, result, tensor or node.",
+        "former (conv2d); TYPE is model, tensor, topology, node, costs, problem, strategy or "
+        "result.",
     .flags = flags,
     .example = "soapstone help conv2d",
     .most = 1,

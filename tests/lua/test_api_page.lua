@@ -1,0 +1,303 @@
+-- docs/lua-api.md against the program, both ways.
+--
+-- On the page a call is written with its options, `r:write_dot(path, { max_nodes = 200, device_order })`,
+-- or has a table of them; the program lists its own when it refuses one that it does not know.
+local check = require "check"
+local small = require "small"
+local soapstone = require "soapstone"
+
+local equal, claim = check.equal, check.claim
+
+local file = assert(io.open((os.getenv "SS_SRCDIR" or soapstone.home) .. "/docs/lua-api.md"))
+local page = file:read "a"
+file:close()
+
+-- Sections by title; of each what is set as code: blocks and `spans`.
+local sections, title = {}, nil
+for line in page:gmatch "[^\n]*" do
+  if line:match "^## " then
+    title = line:sub(4)
+    sections[title] = {}
+  elseif title then
+    table.insert(sections[title], line)
+  end
+end
+
+local function code_of(name)
+  local lines, out, block = assert(sections[name], name), {}, false
+  local text = {}
+  for _, line in ipairs(lines) do
+    if line:match "^%s*```" then
+      block = not block
+    elseif block then
+      out[#out + 1] = line
+    else
+      text[#text + 1] = line
+    end
+  end
+  for span in table.concat(text, "\n"):gmatch "`([^`]+)`" do
+    out[#out + 1] = span:gsub("%s+", " ")
+  end
+  return out
+end
+
+local function spans_of(name)
+  local text, block = {}, false
+  for _, line in ipairs(sections[name]) do
+    if line:match "^%s*```" then block = not block elseif not block then text[#text + 1] = line end
+  end
+  local spans = {}
+  for span in table.concat(text, "\n"):gmatch "`([^`]+)`" do spans[#spans + 1] = span:gsub("%s+", " ") end
+  return spans
+end
+
+local function words_of(name)
+  local words = {}
+  for _, code in ipairs(code_of(name)) do
+    code = code:gsub("%-%-.*$", "") -- a comment is no code
+    for word in code:gmatch "[%a_][%w_]*" do words[word] = true end
+  end
+  return words
+end
+
+local function sorted(set)
+  local list = {}
+  for name in pairs(set) do list[#list + 1] = name end
+  return table.concat(list, " ")
+end
+
+-- Calls stand with what they are called on, `costs.stack` or `s:pin`.
+local function calls_on_page(section, names, owner)
+  local code, absent = table.concat(code_of(section), "\n"), {}
+  for name in pairs(names) do
+    if not code:find("%f[%w_]" .. owner .. name .. "%f[^%w_]") then absent[#absent + 1] = owner .. name end
+  end
+  equal(table.concat(absent, " "), "")
+end
+
+local function on_page(section, names, of)
+  local words, absent = words_of(section), {}
+  for name in pairs(names) do
+    if not words[name] then absent[#absent + 1] = of .. name end
+  end
+  equal(table.concat(absent, " "), "")
+end
+
+-- What the program says it takes: a refusal lists the names.
+local function options_of(f, ...)
+  local arguments = table.pack(...)
+  arguments[arguments.n + 1] = { zzzzzzzzzzzzzzzz = 1 }
+  local ok, message = pcall(f, table.unpack(arguments, 1, arguments.n + 1))
+  assert(not ok, "an unknown option was taken")
+  local list = assert(message:match "there are (.*)$" or message:match "there is (.*)$", message)
+  local names = {}
+  for name in list:gsub(" and ", ", "):gmatch "[%w_]+" do names[name] = true end
+  return names
+end
+
+-- What the page says: the names between the braces of the call, or in the first column of a table.
+local function options_of_call(section, call)
+  for _, span in ipairs(spans_of(section)) do
+    local braces = span:sub(1, #call) == call and span:sub(#call + 1):match "^%s*%(?[^{]*(%b{})"
+    if braces then
+      local names = {}
+      for part in (braces:sub(2, -2) .. ","):gmatch "([^,]*)," do
+        names[assert(part:match "[%a_][%w_]*", span)] = true
+      end
+      return names
+    end
+  end
+  error("the page has no call of " .. call .. " with its options", 2)
+end
+
+local function first_column(section, header)
+  local names, inside = {}, false
+  for _, line in ipairs(sections[section]) do
+    if line:sub(1, #header) == header then
+      inside = true
+    elseif inside and line:sub(1, 1) == "|" then
+      for name in line:match "^|([^|]*)|":gmatch "`([%a_][%w_]*)" do names[name] = true end
+    elseif inside then
+      return names
+    end
+  end
+  error("the page has no table " .. header, 2)
+end
+
+local function keys(t)
+  local names = {}
+  for name in pairs(t) do names[name] = true end
+  return names
+end
+
+local m, t = small.net(), small.quad()
+local p = soapstone.problem { model = m, topology = t }
+local s = p:strategy "data_parallel"
+local r = p:simulate(s)
+local node = t:device_list() and require("soapstone.topology").new({ name = "n" }):switch "s"
+local objects = {
+  { "Models", m, "m" }, { "Models", m:op(1).inputs[1], "x" }, { "Topologies", t, "t" },
+  { "Topologies", node, "a" }, { "Costs", soapstone.costs.roofline(), "c" },
+  { "Problems", p, "problem" }, { "Strategies", s, "s" }, { "Results", r, "r" },
+}
+local kinds = {}
+for _, kind in ipairs(soapstone.model.kinds()) do kinds[kind.name] = true end
+local modules = {
+  { "Scripts", soapstone, "soapstone" }, { "Costs", soapstone.costs, "costs" },
+  { "Bare task graphs", soapstone.dag, "dag" }, { "Models", soapstone.model, "model" },
+  { "Records and figures", soapstone.plot, "plot" }, { "Topologies", soapstone.topology, "topology" },
+  { "Units", soapstone.unit, "unit" },
+  { "Options and reports", require "soapstone.options", "options" },
+  { "Options and reports", require "soapstone.report", "report" },
+  { "Options and reports", require "soapstone.layers", "layers" },
+}
+
+claim("every function of every module is on the page", function()
+  for _, it in ipairs(modules) do
+    if it[2] == soapstone then
+      on_page(it[1], keys(it[2]), "soapstone.")
+    else
+      calls_on_page(it[1], keys(it[2]), it[3] .. ".")
+    end
+  end
+end)
+
+claim("every field and method of every type is on the page", function()
+  for _, it in ipairs(objects) do
+    local meta, methods = debug.getmetatable(it[2]), {}
+    for name in pairs(meta.__methods or {}) do
+      methods[name] = not kinds[name] and name ~= "close" or nil
+    end
+    on_page(it[1], meta.__fields or {}, it[3] .. ".")
+    calls_on_page(it[1], methods, it[3] .. ":")
+  end
+  assert(words_of("Scripts").close)
+end)
+
+claim("every option of a call is on the page, and no other", function()
+  local f = soapstone
+  local pair = f.topology.new { name = "pair" }
+  pair:switch "a"
+  pair:switch "b"
+  local calls = {
+    { "Models", "model.new", f.model.new },
+    { "Models", "m:input", m.input, f.model.new { name = "e" }, "x", { 3 } },
+    { "Topologies", "topology.new", f.topology.new },
+    { "Costs", "costs.roofline", f.costs.roofline },
+    { "Problems", "problem:load_strategy", p.load_strategy, p, "none" },
+    { "Problems", "problem:simulate", p.simulate, p, s },
+    { "Strategies", "s:set", s.set, s, 1 },
+    { "Strategies", "s:copy", s.copy, s },
+    { "Results", "r:write_trace", r.write_trace, r, "none" },
+    { "Results", "r:write_dot", r.write_dot, r, "none" },
+    { "Records and figures", "soapstone.record", f.record, "none" },
+    { "Records and figures", "soapstone.inspect", f.inspect, "none" },
+    { "Records and figures", "soapstone.plot.gantt", f.plot.gantt, r, "none.svg" },
+    { "Bare task graphs", "dag.simulate", f.dag.simulate, "none" },
+    { "Bare task graphs", "dag.random", f.dag.random },
+    { "A stock Lua", "soapstone.repeatable", f.repeatable },
+  }
+  for _, c in ipairs(calls) do
+    equal(c[2] .. " " .. sorted(options_of_call(c[1], c[2])),
+      c[2] .. " " .. sorted(options_of(table.unpack(c, 3))))
+  end
+  equal(sorted(options_of_call("Costs", "costs.given { fc1 =")), sorted(options_of(function(o)
+    return f.costs.given { fc1 = o }
+  end)))
+  equal(sorted(first_column("Topologies", "| option of a device")),
+    sorted(options_of(pair.device, pair, "d")))
+  equal(sorted(first_column("Topologies", "| option of a link")),
+    sorted(options_of(pair.link, pair, "a", "b")))
+  local of_problem = first_column("Problems", "| option ")
+  for _, name in ipairs { "model", "topology", "costs" } do
+    assert(not of_problem[name])
+    of_problem[name] = true
+  end
+  equal(sorted(of_problem), sorted(options_of(f.problem)))
+end)
+
+claim("what a problem's options are unless given stands beside them", function()
+  for _, line in ipairs(sections.Problems) do
+    local name, preset = line:match "^| `([%w_]+)` | ([^|]*) |"
+    if name then equal(name .. " " .. preset:gsub('[`"]', ""), name .. " " .. tostring(p.options[name]):gsub("%.0$", "")) end
+  end
+end)
+
+claim("the ready-made strategies and their options are on the page, and no others", function()
+  local named = first_column("Strategies", "| kind ")
+  local ok, message = pcall(p.strategy, p, "zzzzzzzzzzzz")
+  assert(not ok)
+  local ready = {}
+  for name in message:match "there are (.*)$":gsub(" and ", ", "):gmatch "[%w_]+" do ready[name] = true end
+  equal(sorted(named), sorted(ready))
+  for _, line in ipairs(sections.Strategies) do
+    local kind, last = line:match "^| `([%w_]+)` |[^|]*|([^|]*)|$"
+    if kind then
+      local names = { name = true }
+      for name in last:gsub("%b()", ""):gmatch "`([%w_]+)`" do names[name] = true end
+      equal(kind .. " " .. sorted(names), kind .. " " .. sorted(options_of(p.strategy, p, kind)))
+    end
+  end
+end)
+
+claim("what is in the tables that calls give is on the page", function()
+  on_page("Models", keys(m:totals()), "totals.")
+  local shared = soapstone.model.new { name = "shared" }
+  shared:linear("fc", shared:input("x", { 4, 4 }), { out = 3, share = "w" })
+  on_page("Models", keys(shared:op "fc"), "op.")
+  on_page("Models", keys(shared:op("fc").dims[1]), "dims.")
+  for _, kind in ipairs(soapstone.model.kinds()) do
+    on_page("Models", keys(kind), "kinds.")
+    for _, a in ipairs(kind.attributes) do on_page("Models", keys(a), "attributes.") end
+  end
+  on_page("Topologies", keys(t:device_list()[1]), "device_list.")
+  on_page("Topologies", keys(t:link_list()[1]), "link_list.")
+  on_page("Topologies", keys(soapstone.topology.kinds()[1]), "kinds.")
+  on_page("Problems", keys(p.options), "options.")
+  local other = s:copy { name = "other" }
+  other:set(1, { devices = { 4, 3, 2, 1 } })
+  local differences = s:diff(other)
+  on_page("Strategies", keys(s:get(1)), "get.")
+  on_page("Strategies", keys(differences[1]), "diff.")
+  for _, of in ipairs { "devices", "links" } do
+    on_page("Results", keys(r[of][1]), of .. ".")
+  end
+  on_page("Results", keys(r.devices[1].peak), "peak.")
+  on_page("Results", keys(r.moved), "moved.")
+  on_page("Results", keys(r.critical), "critical.")
+  for _, step in ipairs(r.critical.steps) do on_page("Results", keys(step), "steps.") end
+  on_page("Results", keys(r.wall_clock), "wall_clock.")
+  for i = 1, r.tasks do on_page("Results", keys(r:task(i)), "task.") end
+  on_page("Results", keys(r:memory(1)[1]), "memory.")
+end)
+
+claim("what the page names exists", function()
+  local there = {}
+  local function add(name, names)
+    there[name] = there[name] or {}
+    for key in pairs(names) do there[name][key] = true end
+  end
+  for _, it in ipairs(modules) do add(it[3], keys(it[2])) end
+  for _, it in ipairs(objects) do
+    local meta = debug.getmetatable(it[2])
+    add(it[3], meta.__fields or {})
+    add(it[3], meta.__methods or {})
+  end
+  there.x.close = true -- any type
+  for _, name in ipairs { "layers", "options", "report" } do
+    there.soapstone[name] = pcall(require, "soapstone." .. name) -- the Lua half
+  end
+  local absent = {}
+  for section in pairs(sections) do
+    for _, span in ipairs(spans_of(section)) do
+      for owner, name in span:gmatch "%f[%w_]([%a_]+)[.:]([%a_][%w_]*)" do
+        if there[owner] and not there[owner][name] and name ~= "KIND" and name ~= "lua" and name ~= "NAME" then
+          absent[#absent + 1] = owner .. "." .. name
+        end
+      end
+    end
+  end
+  equal(table.concat(absent, " "), "")
+end)
+
+check.done()
