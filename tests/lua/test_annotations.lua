@@ -1,5 +1,6 @@
 -- The annotation file for editors names exactly what there is.
 local check = require "check"
+local offered = require "offered"
 local small = require "small"
 local soapstone = require "soapstone"
 
@@ -72,6 +73,51 @@ claim("fields and methods of every type are all there", function()
     equal(sorted(annotated("soapstone." .. name, name)), sorted(registered(object)))
   end
   equal(sorted(annotated("soapstone.tensor", "tensor")), sorted(registered(p.model:op(1).inputs[1])))
+end)
+
+-- The names of the options that a call is annotated with: { a?: integer }, or the fields of a class.
+local function annotated_options(variable, name)
+  local last
+  for line in text:gmatch "[^\n]*" do
+    last = line:match "^%-%-%-@param options?%?? (.*)$" or line:match "^%-%-%-@param what (.*)$"
+      or line:match "^%-%-%-@param times (.*)$" or last
+    local owner, called = line:match "^function ([%w_]+)[.:]([%w_]+)%("
+    if owner == variable and called == name then break end
+    if owner then last = nil end
+  end
+  assert(last, name)
+  local class = last:match "^soapstone%.[%w_]+$" or last:match "%[string%]: (soapstone%.[%w_]+)"
+  if not class then
+    local names = {}
+    for option in last:gmatch '([%a_][%w_]*)"?%]?%??: ' do names[option] = true end
+    return names
+  end
+  local names, inside = {}, false
+  for line in text:gmatch "[^\n]*" do
+    inside = inside and line ~= "" or line:match "^%-%-%-@class ([%w_.]+)" == class
+    local field = line:match '^%-%-%-@field %[?"?([%w_]+)'
+    if inside and field then names[field] = true end
+  end
+  return names
+end
+
+claim("the options of every call are all there, and no others", function()
+  local variables = { costs = "costs_module", dag = "dag_module", m = "model", model = "model_module",
+    r = "result", s = "strategy", t = "topology", topology = "topology_module", plot = "plot_module" }
+  for call, options in pairs(offered.options()) do
+    local owner, name = call:match "([%w_]+)[.:]([%w_]+)$"
+    equal(call .. " " .. sorted(annotated_options(variables[owner] or owner, name)), call .. " " .. sorted(options))
+  end
+end)
+
+claim("every part is a module of its own too", function()
+  for name, part in pairs(soapstone) do
+    if type(part) == "table" then
+      equal(read("soapstone/" .. name .. ".lua"),
+        ('---@meta soapstone.%s\nreturn require("soapstone").%s\n'):format(name, name))
+      equal(require("soapstone." .. name), part)
+    end
+  end
 end)
 
 claim("operators.lua is what generate.lua writes", function()

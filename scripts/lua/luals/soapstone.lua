@@ -1,8 +1,9 @@
 ---@meta soapstone
 -- What an editor may know of soapstone, for the Lua language server:
---   { "runtime.version": "Lua 5.4", "workspace.library": [".../soapstone/scripts/lua/luals"] }
--- A test holds the names here equal to those that the program registers.  The methods of models that
--- add operators are in operators.lua, which generate.lua writes.
+--   { "runtime.version": "Lua 5.4", "workspace.library": [".../share/soapstone"] }
+-- The Lua half of the library, models and topologies are read as they are.  A test holds the names and options here
+-- equal to those of the program.  The methods of models that add operators are in operators.lua, which
+-- generate.lua writes; soapstone/NAME.lua are the parts as modules of their own.
 
 ---@alias soapstone.quantity number|string a number in the base unit, or a text with a unit: "25 GB/s"
 ---@alias soapstone.dtype "f64"|"f32"|"tf32"|"bf16"|"f16"|"f8"|"i64"|"i32"|"i8"
@@ -202,7 +203,12 @@ function topology:close() end
 ---@class soapstone.costs_module
 local costs_module = {}
 
----@param times table<string, { forward?: soapstone.quantity, backward?: soapstone.quantity }|string>
+---@class soapstone.given_time
+---@field forward? soapstone.quantity seconds
+---@field backward? soapstone.quantity seconds
+
+---Seconds by operator; per = "part" (unless given) or "whole".
+---@param times { per?: "part"|"whole", [string]: soapstone.given_time }
 ---@return soapstone.costs
 function costs_module.given(times) end
 
@@ -238,8 +244,14 @@ local problem = {}
 
 ---@alias soapstone.ready "data_parallel"|"model_parallel"|"expert_cnn"|"expert_rnn"|"random"|"whole"
 
+---@class soapstone.ready_options
+---@field name? string what reports call it; its kind unless given
+---@field by_depth? boolean of "expert_rnn": operators of equal depth go together
+---@field seed? integer of "random"; that of the run unless given
+---@field max_parts? integer of "random": of one operator
+
 ---@param kind soapstone.ready
----@param options? { name?: string, seed?: integer, max_parts?: integer, by_depth?: boolean }
+---@param options? soapstone.ready_options
 ---@return soapstone.strategy
 function problem:strategy(kind, options) end
 
@@ -289,7 +301,7 @@ function strategy:pin(operator, what) end
 function strategy:unpin(operator) end
 
 ---@param kind soapstone.ready
----@param options? table
+---@param options? soapstone.ready_options
 ---@return soapstone.strategy
 function strategy:apply(kind, options) end
 

@@ -1,0 +1,2 @@
+---@meta soapstone.costs
+return require("soapstone").costs

@@ -1,0 +1,2 @@
+---@meta soapstone.dag
+return require("soapstone").dag

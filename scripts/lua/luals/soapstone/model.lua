@@ -1,0 +1,2 @@
+---@meta soapstone.model
+return require("soapstone").model

@@ -1,0 +1,2 @@
+---@meta soapstone.plot
+return require("soapstone").plot

@@ -1,0 +1,2 @@
+---@meta soapstone.topology
+return require("soapstone").topology

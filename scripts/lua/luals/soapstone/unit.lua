@@ -1,0 +1,2 @@
+---@meta soapstone.unit
+return require("soapstone").unit

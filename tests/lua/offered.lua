@@ -1,0 +1,60 @@
+-- offered.lua - what options the program takes, from its own mouth: a refusal lists the names.
+
+local small = require "small"
+local soapstone = require "soapstone"
+
+local offered = {}
+
+function offered.options_of(f, ...)
+  local arguments = table.pack(...)
+  arguments[arguments.n + 1] = { zzzzzzzzzzzzzzzz = 1 }
+  local ok, message = pcall(f, table.unpack(arguments, 1, arguments.n + 1))
+  assert(not ok, "an unknown option was taken")
+  local names = {}
+  for name in assert(message:match "there are (.*)$", message):gsub(" and ", ", "):gmatch "[%w_]+" do
+    names[name] = true
+  end
+  return names
+end
+
+-- Every call that takes options: its name, with the variable that the page calls it on, and their names.
+function offered.options()
+  local f, of = soapstone, offered.options_of
+  local m, t = small.net(), small.quad()
+  local p = f.problem { model = m, topology = t }
+  local s = p:strategy "data_parallel"
+  local r = p:simulate(s)
+  local pair = f.topology.new { name = "pair" }
+  pair:switch "a"
+  pair:switch "b"
+  local empty = f.model.new { name = "empty" }
+  local ready = {}
+  for _, kind in ipairs { "data_parallel", "expert_rnn", "random" } do
+    for name in pairs(of(p.strategy, p, kind)) do ready[name] = true end
+  end
+  return {
+    ["costs.given"] = of(function(o) f.costs.given { fc1 = o } end),
+    ["costs.roofline"] = of(f.costs.roofline),
+    ["dag.random"] = of(f.dag.random),
+    ["dag.simulate"] = of(f.dag.simulate, "none"),
+    ["m:input"] = of(empty.input, empty, "x", { 3 }),
+    ["model.new"] = of(f.model.new),
+    ["problem:load_strategy"] = of(p.load_strategy, p, "none"),
+    ["problem:simulate"] = of(p.simulate, p, s),
+    ["problem:strategy"] = ready,
+    ["r:write_dot"] = of(r.write_dot, r, "none"),
+    ["r:write_trace"] = of(r.write_trace, r, "none"),
+    ["s:copy"] = of(s.copy, s),
+    ["s:set"] = of(s.set, s, 1),
+    ["soapstone.inspect"] = of(f.inspect, "none"),
+    ["soapstone.plot.gantt"] = of(f.plot.gantt, r, "none.svg"),
+    ["soapstone.problem"] = of(f.problem),
+    ["soapstone.record"] = of(f.record, "none"),
+    ["soapstone.repeatable"] = of(f.repeatable),
+    ["t:device"] = of(pair.device, pair, "d"),
+    ["t:link"] = of(pair.link, pair, "a", "b"),
+    ["topology.new"] = of(f.topology.new),
+  }
+end
+
+return offered
