@@ -37,7 +37,7 @@ colour(kind) = \
     kind eq "transfer"        ? 0x56b4e9 : kind eq "collective" ? 0xcc79a7 : \
     kind eq "weights"         ? 0x0072b2 : kind eq "weight_gradients" ? 0xcc79a7 : \
     kind eq "optimizer"       ? 0x009e73 : kind eq "activations" ? 0x56b4e9 : \
-    kind eq "gradients"       ? 0xe69f00 : kind eq "critical" ? 0x000000 : \
+    kind eq "gradients"       ? 0xe69f00 : kind eq "critical" || kind eq "waiting" ? 0x000000 : \
     kind eq "capacity"        ? 0x000000 : kind eq "held by the fullest" ? 0xd55e00 : \
     kind eq "held by the emptiest" ? 0x6a51a3 : 0x999999
 
@@ -48,6 +48,9 @@ read_words(kind, label) = \
     kind eq "note" ? (NOTE = NOTE.(NOTE eq "" ? "" : " ").label, 1) : \
     has(kind) ? 1 : (KINDS = KINDS."|".kind."|", 1)
 has(kind) = strstrt(KINDS, "|".kind."|") > 0
+
+# Only the axes, for a table without rows: the line is out of sight.
+NOTHING = "plot 1e99 with lines"
 
 # Breaks a text at blanks into lines of `most` letters, and counts them.
 wrap(text, most) = strlen(text) <= most ? text : wrap_at(text, most, most)

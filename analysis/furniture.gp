@@ -7,10 +7,14 @@
 # HIGH: points for the drawing with its axes.  Leaves H, the height of the page, and TOP and BOTTOM,
 # the points above and below the drawing.
 
-caption(kind) = kind eq "critical" ? "critical path" : kind eq "held" ? "held by others" : spoken(kind)
+caption(kind) = kind eq "critical" ? "critical path" : kind eq "waiting" ? "critical path waits" : kind eq "held" ? "held by others" : spoken(kind)
 spoken(name) = strstrt(name, "_") ? \
     name[1 : strstrt(name, "_") - 1]." ".spoken(name[strstrt(name, "_") + 1 : *]) : name
 thin(kind) = kind eq "critical" || kind eq "capacity" || strstrt(kind, "held") == 1
+
+# How the waits of the critical path are drawn.
+WAIT_WIDTH = 2.0
+WAIT_DASHES = "."
 
 NOTE = wrap(NOTE, floor((W - 8) / 3.15))
 NOTE_LINES = count_lines(NOTE)
@@ -37,9 +41,14 @@ do for [i = 1 : words(ORDER)] {
         Y = 19 + (ENTRIES / PER_ROW) * 8.5
         ENTRIES = ENTRIES + 1
         HALF = thin(NAME_OF_KIND) ? 0.7 : 2.5
-        set object 100 + i rectangle from screen X / W, screen 1 - (Y + HALF) / H \
+        if (NAME_OF_KIND eq "waiting") {
+            set arrow 100 + i from screen X / W, screen 1 - Y / H to screen (X + 8) / W, screen 1 - Y / H \
+                nohead lc rgb colour("waiting") lw WAIT_WIDTH dashtype WAIT_DASHES
+        } else {
+            set object 100 + i rectangle from screen X / W, screen 1 - (Y + HALF) / H \
             to screen (X + 8) / W, screen 1 - (Y - HALF) / H \
             fillcolor rgb colour(NAME_OF_KIND) fillstyle solid 1 noborder
+        }
         set label 100 + i caption(NAME_OF_KIND) at screen (X + 11) / W, screen 1 - Y / H left font "".pt(6.5)
     }
 }

@@ -25,7 +25,7 @@ ROW = ROWS <= 24 ? 9.0 : ROWS <= 48 ? 7.5 : 5.5                     # points
 NAME = ROW < 7.5 ? ROW - 0.5 : LONGEST > 18 ? 5.5 : LONGEST > 12 ? 6 : 6.5                # size of a lane's name
 AXIS = 22.0
 HIGH = ROWS * ROW + AXIS
-ORDER = "forward activation backward gradient update weight_gradient lumped weight compute transfer accumulate collective barrier critical"
+ORDER = "forward activation backward gradient update weight_gradient lumped weight compute transfer accumulate collective barrier critical waiting"
 load HERE."furniture.gp"
 
 set lmargin at screen (LONGEST * NAME * 0.62 + 6) / W
@@ -42,9 +42,10 @@ set grid xtics lc rgb 0xdddddd lt 1 lw 0.5
 set style fill solid 1 noborder
 
 # ------------------------------------------------------------------------------------------- drawing
-# A bar stands on the floor of its row; a thin black line below marks the critical path.  Slim bars get
+# A bar stands on the floor of its row; a thin black line below marks the critical path, dotted where
+# the path waits in the queue of the lane.  Slim bars get
 # a border of their colour, or else the seams between them would make a dense lane look pale.
-is_bar(kind) = !is_lane(kind) && kind ne "title" && kind ne "note" && kind ne "critical"
+is_bar(kind) = !is_lane(kind) && kind ne "title" && kind ne "note" && kind ne "critical" && kind ne "waiting"
 floor_of(row) = row + 0.36
 # A mark of the critical path is never thinner than 0.6 points, or it would be lost in print.
 LEAST = 0.6 * (END - BEGIN) / (W - 14 - LONGEST * NAME * 0.62)
@@ -61,4 +62,6 @@ plot \
     DATA using ($4 * SCALE):(is_bar(strcol(3)) && !slim($4, $5) ? $1 : NaN):($4 * SCALE):($5 * SCALE): \
         (floor_of($1) - 0.78 * $6):(floor_of($1)):(colour(strcol(3))) with boxxyerror lc rgb variable, \
     DATA using ($4 * SCALE):(strcol(3) eq "critical" ? $1 : NaN):(mark($4, $5) * SCALE):(mark_end($4, $5) * SCALE): \
-        (floor_of($1)):(floor_of($1) + 0.13) with boxxyerror lc rgb 0x000000
+        (floor_of($1)):(floor_of($1) + 0.13) with boxxyerror lc rgb 0x000000, \
+    DATA using (mark($4, $5) * SCALE):(strcol(3) eq "waiting" ? floor_of($1) + 0.065 : NaN): \
+        ((mark_end($4, $5) - mark($4, $5)) * SCALE):(0) with vectors nohead lc rgb 0x000000 lw WAIT_WIDTH dashtype WAIT_DASHES

@@ -28,7 +28,7 @@ set lmargin at screen (LONGEST * NAME * 0.62 + 6) / W
 set rmargin at screen 1 - 8 / W
 set tmargin at screen 1 - TOP / H
 set bmargin at screen 1 - (TOP + ROWS * ROW) / H
-set xrange [0 : MOST * 1.3]
+set xrange [0 : ROWS == 0 ? 100 : MOST * 1.3]
 set yrange [ROWS - 0.4 : -0.6]
 set label 90 "busy (% of the step), and what was carried" at graph 0.5, screen 1 - (TOP + HIGH - 6) / H center
 set xtics nomirror out scale 0.4 offset 0, 0.4
@@ -38,6 +38,10 @@ set grid xtics lc rgb 0xdddddd lt 1 lw 0.5
 set style fill solid 1 noborder
 
 # ------------------------------------------------------------------------------------------- drawing
+if (ROWS == 0) {
+    eval NOTHING
+    exit
+}
 plot \
     DATA using (0):(strcol(3) eq "carried" ? NaN : is_bar(strcol(3)) && $4 == 0 ? $1 : NaN):(short(strcol(2))) \
         with labels right offset -0.4, 0 font "".pt(NAME) noenhanced, \

@@ -22,6 +22,7 @@ look(row, label, kind, at, bytes) = (read_words(kind, label), \
     kind eq "device" ? (LONGEST = larger(LONGEST, strlen(short(label)))) : 0, 1)
 stats DATA using (look($1, strcol(2), strcol(3), $4, $6)) nooutput
 
+END = larger(END, 1e-12)                                            # an axis has a length
 UNIT = time_unit(END)
 SCALE = time_scale(END)
 BYTE_UNIT = byte_unit(PEAK)
@@ -45,7 +46,7 @@ do for [c in DISTINCT] {
 if (!NEAR && has("capacity")) {
     KINDS = KINDS[1 : strstrt(KINDS, "|capacity|") - 1].KINDS[strstrt(KINDS, "|capacity|") + strlen("|capacity|") : *]
 }
-MOST = 1.06 * FURTHEST * BYTES
+MOST = ROWS == 0 ? 1 : 1.06 * FURTHEST * BYTES
 
 # -------------------------------------------------------------------------------------------- layout
 ROW = ROWS <= 24 ? 9.0 : ROWS <= 48 ? 7.5 : 5.5                     # points
@@ -53,7 +54,7 @@ NAME = ROW < 7.5 ? ROW - 0.5 : LONGEST > 18 ? 5.5 : LONGEST > 12 ? 6 : 6.5
 AXIS = 22.0
 CURVES = 80.0                                                       # height of the upper panel
 GAP = 6.0
-HIGH = CURVES + AXIS + GAP + ROWS * ROW + AXIS
+HIGH = CURVES + AXIS + (ROWS == 0 ? 0 : GAP + ROWS * ROW + AXIS)
 ORDER = "weights weight_gradients optimizer activations gradients capacity 'held by the fullest' 'held by the emptiest' held"
 load HERE."furniture.gp"
 
@@ -78,6 +79,10 @@ curve(kind) = sprintf("DATA using ($4 * SCALE):(strcol(3) eq '%s' ? $6 * BYTES :
 CURVE_LIST = (has("held") ? curve("held")." lw 0.7, " : "").(has("held by the emptiest") ? curve("held by the emptiest")." lw 1.6, " : "").curve("held by the fullest")." lw 1.6"
 do for [c in DISTINCT] {
     if (near(c + 0)) { CURVE_LIST = CURVE_LIST.", ".c." * BYTES with lines lc rgb 0x000000 lw 1.5" }
+}
+if (ROWS == 0) {
+    eval NOTHING
+    exit
 }
 eval "plot ".CURVE_LIST
 

@@ -45,8 +45,8 @@ static const ss_flag plot_flags[] = {
     {"output", 'o', "FILE", "svg, png or pdf by its ending; KIND.svg unless given"},
     {"timeline", 't', "NAME", "which of the file; may be left out if there is one"},
     {"width", 0, "INCHES", "on paper; 3.5 is a column"},
-    {"since", 0, "TIME", "where a Gantt chart begins"},
-    {"until", 0, "TIME", "and where it ends"},
+    {"from", 0, "TIME", "where a Gantt chart begins"},
+    {"to", 0, "TIME", "and where it ends"},
     DEBUG_FLAG,
     {0},
 };

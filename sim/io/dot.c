@@ -197,32 +197,17 @@ static int by_ends(const void *a, const void *b)
     return x->to < y->to ? -1 : x->to > y->to;
 }
 
-typedef struct turn {
-    uint32_t lane, task;
-    ss_time start;
-} turn;
-
-static int by_lane_then_start(const void *a, const void *b)
-{
-    const turn *x = a, *y = b;
-    if (x->lane != y->lane)
-        return x->lane < y->lane ? -1 : 1;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return x->task < y->task ? -1 : x->task > y->task;
-}
-
 static ss_status add_device_order(drawing *d)
 {
     const ss_view *v = d->v;
-    turn *list = ss_alloc(v->tasks * sizeof *list);
+    ss_view_turn *list = ss_alloc(v->tasks * sizeof *list);
     if (!list)
         return ss_fail_memory(d->err, "a drawing", v->tasks * sizeof *list);
     uint32_t n = 0;
     for (uint32_t i = 1; i <= v->tasks; i++)
         if (v->task[i].lane && v->task[i].lane <= v->devices)
-            list[n++] = (turn){v->task[i].lane, i, v->task[i].start};
-    qsort(list, n, sizeof *list, by_lane_then_start);
+            list[n++] = (ss_view_turn){v->task[i].start, v->task[i].lane, i};
+    qsort(list, n, sizeof *list, ss_view_turn_order);
     ss_status s = SS_OK;
     for (uint32_t i = 1; i < n && !s; i++)
         if (list[i].lane == list[i - 1].lane)

@@ -26,19 +26,23 @@ const char *ss_plot_kind_name(ss_plot_kind k); /* "gantt" */
 ss_status ss_plot_kind_parse(const char *text, ss_plot_kind *out, ss_error *err);
 
 #define SS_PLOT_COLUMN_IN 3.5 /* inches: the width of a column on paper */
+enum { SS_PLOT_SLIMMEST_IN = 1, SS_PLOT_WIDEST_IN = 40 };
 
 typedef struct ss_plot_options {
-    const char *scripts;  /* folder of the *.gp files; needed to draw */
-    const char *gnuplot;  /* program; NULL: "gnuplot", looked up in PATH */
-    double width_in;      /* inches on paper; 0: 3.5, one column. Text is 7 points there. */
-    ss_time since, until; /* of a Gantt chart, else refused; until 0: to the end of the step */
+    const char *scripts; /* folder of the *.gp files; needed to draw */
+    const char *gnuplot; /* program; NULL: "gnuplot", looked up in PATH */
+    double width_in;     /* inches on paper, 1 to 40; 0: 3.5, one column. Text is 7 points there. */
+    ss_time from, to;    /* of a Gantt chart, else refused; to 0: to the end of the step */
     uint32_t max_devices; /* lanes; 0: 64. Beyond: those of the critical path, the busiest and
                              the idlest; or the fullest */
     uint32_t max_links;   /* lanes; 0: 24, the busiest, of links. In a Gantt chart those of the
                              critical path come before the busiest; 0: 16, for the path up to 64 */
 } ss_plot_options;        /* {0} and a folder is the usual figure */
 
-/* Only the table.  Refuses what there is nothing to draw of. */
+/* Only the table.  Of what there is not (no link carries anything, a bare task graph holds no
+ * memory, a step takes no time) it says so in a note, so that figures of a list of steps can be
+ * drawn whatever the steps.  A window that begins behind the step, or ends before it begins, is
+ * refused. */
 ss_status ss_plot_data(const ss_view *v, ss_plot_kind kind, const ss_plot_options *o, ss_text *out,
                        ss_error *err);
 

@@ -17,15 +17,14 @@ enum { FLUSH_AT = 1 << 15, PS_IN_NS = 1000, PS_IN_US = 1000000 };
 
 /* A task on one of its lanes.  slot: 0, or more where it would cross the slice before it. */
 typedef struct slice {
-    ss_time start;
-    uint32_t lane, task;
+    ss_view_turn at;
     uint32_t slot;
 } slice;
 
 typedef struct writer {
     const ss_view *v;
     const ss_trace_options *o;
-    ss_time until;
+    ss_time to;
     slice *slice; /* by lane, then time */
     uint32_t slices;
     uint32_t *group; /* [lanes + 1]: process of a lane */
@@ -49,19 +48,9 @@ static bool matches(const char *pattern, const char *name)
 
 static bool wanted(const writer *w, const ss_view_task *t)
 {
-    if (t->end < w->o->since || t->start > w->until || !t->lane)
+    if (t->end < w->o->from || t->start > w->to || !t->lane)
         return false;
     return !w->o->only || matches(w->o->only, t->name) || matches(w->o->only, t->op);
-}
-
-static int by_lane_then_time(const void *a, const void *b)
-{
-    const slice *x = a, *y = b;
-    if (x->lane != y->lane)
-        return x->lane < y->lane ? -1 : 1;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return x->task < y->task ? -1 : x->task > y->task;
 }
 
 static ss_status choose_slices(writer *w)
@@ -82,13 +71,13 @@ static ss_status choose_slices(writer *w)
             w->counts.left_out++;
             continue;
         }
-        w->slice[w->slices++] = (slice){t->start, t->lane, i, 0};
+        w->slice[w->slices++] = (slice){{t->start, t->lane, i}, 0};
         for (uint32_t k = 1; k < t->lanes; k++)
-            w->slice[w->slices++] = (slice){t->start, v->more[t->first_more + k - 1], i, 0};
+            w->slice[w->slices++] = (slice){{t->start, v->more[t->first_more + k - 1], i}, 0};
     }
-    qsort(w->slice, w->slices, sizeof *w->slice, by_lane_then_time);
+    qsort(w->slice, w->slices, sizeof *w->slice, ss_view_turn_order);
     for (uint32_t k = w->slices; k > 0; k--)
-        w->shown_as[w->slice[k - 1].task] = k; /* the first lane wins */
+        w->shown_as[w->slice[k - 1].at.task] = k; /* the first lane wins */
     return SS_OK;
 }
 
@@ -101,10 +90,10 @@ static ss_status choose_slots(writer *w)
     ss_status s = SS_OK;
     for (uint32_t i = 0; i < w->slices && !s; i++) {
         slice *now = &w->slice[i];
-        if (i == 0 || now->lane != now[-1].lane)
+        if (i == 0 || now->at.lane != now[-1].at.lane)
             slots = 0;
         uint32_t k = 0;
-        while (k < slots && free_at[k] > now->start)
+        while (k < slots && free_at[k] > now->at.start)
             k++;
         if (k == slots) {
             s = SS_RESERVE(free_at, cap, slots + (size_t)1, "lanes of a trace", w->err);
@@ -112,7 +101,7 @@ static ss_status choose_slots(writer *w)
         }
         if (!s) {
             now->slot = k;
-            free_at[k] = w->v->task[now->task].end;
+            free_at[k] = w->v->task[now->at.task].end;
         }
     }
     ss_free(free_at);
@@ -151,7 +140,7 @@ static uint32_t thread_of(const writer *w, const slice *s)
 {
     /* Numbers of threads must differ within a process: lane, and beyond all lanes the extra slots.
      */
-    return s->lane + s->slot * (w->v->lanes + 1);
+    return s->at.lane + s->slot * (w->v->lanes + 1);
 }
 
 /* Begins an event: {"ph":"X","pid":3,"tid":3 */
@@ -222,11 +211,11 @@ static ss_status write_threads(writer *w)
     const ss_view *v = w->v;
     ss_status s = SS_OK;
     for (uint32_t i = 0; i < w->slices && !s;) {
-        uint32_t lane = w->slice[i].lane, slots = 0;
-        for (; i < w->slices && w->slice[i].lane == lane; i++)
+        uint32_t lane = w->slice[i].at.lane, slots = 0;
+        for (; i < w->slices && w->slice[i].at.lane == lane; i++)
             slots = w->slice[i].slot >= slots ? w->slice[i].slot + 1 : slots;
         for (uint32_t k = 0; k < slots && !s; k++) {
-            slice at = {0, lane, 0, k};
+            slice at = {{0, lane, 0}, k};
             const char *name = lane <= v->devices ? "compute" : v->lane[lane].name;
             uint32_t pid = w->group[lane], tid = thread_of(w, &at);
             s = name_it(w, "thread_name", pid, tid, "", name, k);
@@ -244,8 +233,8 @@ static const char *category(const ss_view_task *t)
 
 static ss_status write_slice(writer *w, const slice *at)
 {
-    const ss_view_task *t = &w->v->task[at->task];
-    begin(w, 'X', w->group[at->lane], thread_of(w, at));
+    const ss_view_task *t = &w->v->task[at->at.task];
+    begin(w, 'X', w->group[at->at.lane], thread_of(w, at));
     add_time(&w->text, "ts", t->start);
     add_time(&w->text, "dur", t->end - t->start);
     ss_text_add(&w->text, ",\"name\":");
@@ -271,7 +260,7 @@ static ss_status write_slice(writer *w, const slice *at)
 
 static ss_status write_end(writer *w, char phase, uint32_t id, const slice *at, ss_time when)
 {
-    begin(w, phase, w->group[at->lane], thread_of(w, at));
+    begin(w, phase, w->group[at->at.lane], thread_of(w, at));
     add_time(&w->text, "ts", when);
     ss_text_add(&w->text, ",\"id\":%u,\"name\":\"message\",\"cat\":\"message\"%s", id,
                 phase == 'f' ? ",\"bp\":\"e\"" : "");
@@ -320,10 +309,10 @@ static ss_status write_memory(writer *w)
     for (uint32_t i = 0; i < v->helds && !s; i++) {
         const ss_view_held *h = &v->held[i];
         bool last = i + 1 == v->helds || v->held[i + 1].lane != h->lane;
-        if (h->at >= w->o->since && h->at <= w->until)
+        if (h->at >= w->o->from && h->at <= w->to)
             s = write_held(w, h, h->at);
-        else if (h->at < w->o->since && (last || v->held[i + 1].at > w->o->since))
-            s = write_held(w, h, w->o->since);
+        else if (h->at < w->o->from && (last || v->held[i + 1].at > w->o->from))
+            s = write_held(w, h, w->o->from);
     }
     return s;
 }
@@ -373,10 +362,13 @@ ss_status ss_trace_write(const ss_view *v, const char *path, const ss_trace_opti
 {
     static const ss_trace_options everything;
     writer w = {.v = v, .o = o ? o : &everything, .err = err};
-    w.until = w.o->until ? w.o->until : SS_TIME_MAX;
-    if (w.o->since < 0 || w.until <= w.o->since)
-        return ss_fail(err, SS_EINVAL, "a trace from %g s to %g s: the window is empty",
-                       ss_time_seconds(w.o->since), ss_time_seconds(w.until));
+    w.to = w.o->to ? w.o->to : SS_TIME_MAX;
+    if (w.o->from < 0 || w.to <= w.o->from) {
+        char from[SS_QUANTITY_TEXT], to[SS_QUANTITY_TEXT];
+        return ss_fail(err, SS_EINVAL, "a trace from %s to %s: the window is empty",
+                       ss_format_time(w.o->from, from, sizeof from),
+                       ss_format_time(w.to, to, sizeof to));
+    }
     ss_status s = choose_slices(&w);
     if (!s)
         s = choose_slots(&w);

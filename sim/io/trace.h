@@ -17,7 +17,7 @@
 #include "io/view.h"
 
 typedef struct ss_trace_options {
-    ss_time since, until; /* only tasks that touch this window; until 0: to the end */
+    ss_time from, to; /* only tasks that touch this window; to 0: to the end */
     const char *only; /* only tasks whose name or operator matches this pattern (fnmatch: * ? [])
                        * or, without such characters, contains it; NULL: all */
     bool no_flows, no_memory;

@@ -421,3 +421,13 @@ void ss_view_free(ss_view *v)
     ss_arena_free(&v->arena);
     *v = (ss_view){0};
 }
+
+int ss_view_turn_order(const void *a, const void *b)
+{
+    const ss_view_turn *x = a, *y = b;
+    if (x->lane != y->lane)
+        return x->lane < y->lane ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->task < y->task ? -1 : x->task > y->task;
+}

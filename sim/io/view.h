@@ -73,6 +73,15 @@ typedef struct ss_view {
     uint32_t (*edge)[2];  /* [edges]: before, after */
 } ss_view; /* {0} */
 
+/* What a lane does one after the other. */
+typedef struct ss_view_turn {
+    ss_time start;
+    uint32_t lane, task;
+} ss_view_turn;
+
+/* By lane, then start, then task, for qsort of turns and of whatever begins with one. */
+int ss_view_turn_order(const void *a, const void *b);
+
 /* m and t may be NULL for a bare task graph, and `strategy_name` too: what has no name is numbered. */
 ss_status ss_view_of_result(const ss_result *r, const ss_model *m, const ss_topology *t,
                             const char *strategy_name, ss_view *out, ss_error *err);

@@ -1,4 +1,5 @@
 /* lua_plot.c - soapstone.plot: figures of a step, of a result or of a record on disk. */
+#include <math.h>
 #include <string.h>
 
 #include <lauxlib.h>
@@ -51,7 +52,7 @@ static const ss_view *read_view(lua_State *L, const char *timeline)
 
 typedef struct plot_options {
     const char *timeline, *gnuplot;
-    double width, since, until;
+    double from, to;
     uint32_t max_devices, max_links;
 } plot_options;
 
@@ -60,22 +61,16 @@ static const ss_opt plot_list[] = {
      .kind = SS_OPT_TEXT,
      .at = offsetof(plot_options, timeline),
      .help = "which of a record; may be left out if there is one"},
-    {.name = "width",
+    {.name = "width", .kind = SS_OPT_VALUE, .help = "inches on paper; 3.5 is a column"},
+    {.name = "from",
      .kind = SS_OPT_QUANTITY,
-     .at = offsetof(plot_options, width),
-     .preset = 3.5,
-     .min = 1,
-     .max = 100,
-     .help = "inches on paper; 3.5 is a column"},
-    {.name = "since",
-     .kind = SS_OPT_QUANTITY,
-     .at = offsetof(plot_options, since),
+     .at = offsetof(plot_options, from),
      .max = 1e7,
      .unit = SS_UNIT_SECONDS,
      .help = "where a Gantt chart begins"},
-    {.name = "until",
+    {.name = "to",
      .kind = SS_OPT_QUANTITY,
-     .at = offsetof(plot_options, until),
+     .at = offsetof(plot_options, to),
      .max = 1e7,
      .unit = SS_UNIT_SECONDS,
      .help = "and where it ends; 0: with the step"},
@@ -96,12 +91,39 @@ static const ss_opt plot_list[] = {
     {0},
 };
 
+/* Read by hand: inches have no unit among the options', and a message is to name them. */
+static double read_width(lua_State *L, int index)
+{
+    double inches = SS_PLOT_COLUMN_IN;
+    if (lua_isnoneornil(L, index))
+        return inches;
+    lua_pushliteral(L, "width");
+    lua_rawget(L, index);
+    int type = lua_type(L, -1);
+    if (type == LUA_TNUMBER)
+        inches = lua_tonumber(L, -1);
+    if ((type != LUA_TNUMBER && type != LUA_TNIL) ||
+        !(inches >= SS_PLOT_SLIMMEST_IN && inches <= SS_PLOT_WIDEST_IN)) {
+        const char *given = type == LUA_TSTRING ? lua_pushfstring(L, "\"%s\"", lua_tostring(L, -1))
+                            : type != LUA_TNUMBER ? ss_lua_kind_of(L, -1)
+                            : isnan(inches)       ? "nan"
+                                                  : lua_tostring(L, -1);
+        ss_lua_refuse(L,
+                      "plot: option 'width' is %s; it is a number of inches from %d to %d (%g is a "
+                      "column)",
+                      given, SS_PLOT_SLIMMEST_IN, SS_PLOT_WIDEST_IN, SS_PLOT_COLUMN_IN);
+    }
+    lua_pop(L, 1);
+    return inches;
+}
+
 /* plot.KIND(result or path, out, options); upvalue: the kind */
 static int plot(lua_State *L)
 {
     ss_plot_kind kind = (ss_plot_kind)lua_tointeger(L, lua_upvalueindex(1));
     plot_options o;
     ss_lua_opts(L, 3, plot_list, "plot", &o);
+    double width = read_width(L, 3);
     const char *out = ss_lua_text(L, 2, "plot: the file to draw into");
     const char *scripts = lua_pushfstring(L, "%s/analysis", ss_lua_home(L));
     const ss_view *v = read_view(L, o.timeline);
@@ -109,11 +131,11 @@ static int plot(lua_State *L)
     ss_error err;
     ss_plot_options p = {.scripts = scripts,
                          .gnuplot = o.gnuplot,
-                         .width_in = o.width,
+                         .width_in = width,
                          .max_devices = o.max_devices,
                          .max_links = o.max_links};
-    if (ss_time_from_seconds(o.since, "since", &p.since, &err) ||
-        ss_time_from_seconds(o.until, "until", &p.until, &err) || ss_plot(v, kind, out, &p, &err))
+    if (ss_time_from_seconds(o.from, "from", &p.from, &err) ||
+        ss_time_from_seconds(o.to, "to", &p.to, &err) || ss_plot(v, kind, out, &p, &err))
         return ss_lua_raise(L, &err);
     return 0;
 }

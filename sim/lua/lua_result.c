@@ -343,21 +343,21 @@ static int result_json(lua_State *L)
 }
 
 typedef struct trace_options {
-    double since, until;
+    double from, to;
     const char *only;
     bool flows, memory;
 } trace_options;
 
 static const ss_opt trace_list[] = {
-    {.name = "since",
+    {.name = "from",
      .kind = SS_OPT_QUANTITY,
-     .at = offsetof(trace_options, since),
+     .at = offsetof(trace_options, from),
      .max = 1e7,
      .unit = SS_UNIT_SECONDS,
      .help = "only tasks that end after it"},
-    {.name = "until",
+    {.name = "to",
      .kind = SS_OPT_QUANTITY,
-     .at = offsetof(trace_options, until),
+     .at = offsetof(trace_options, to),
      .max = 1e7,
      .unit = SS_UNIT_SECONDS,
      .help = "only tasks that begin before it; 0: to the end"},
@@ -378,7 +378,7 @@ static const ss_opt trace_list[] = {
     {0},
 };
 
-/* result:write_trace(path, { since =, until =, only =, flows =, memory = }) -> counts */
+/* result:write_trace(path, { from =, to =, only =, flows =, memory = }) -> counts */
 static int result_write_trace(lua_State *L)
 {
     const ss_view *v = ss_lua_view(L, 1);
@@ -389,8 +389,8 @@ static int result_write_trace(lua_State *L)
     ss_error err;
     ss_trace_counts counts;
     ss_trace_options t = {.only = o.only, .no_flows = !o.flows, .no_memory = !o.memory};
-    if (ss_time_from_seconds(o.since, "since", &t.since, &err) ||
-        ss_time_from_seconds(o.until, "until", &t.until, &err) ||
+    if (ss_time_from_seconds(o.from, "from", &t.from, &err) ||
+        ss_time_from_seconds(o.to, "to", &t.to, &err) ||
         ss_trace_write(v, path, &t, &counts, &err))
         return ss_lua_raise(L, &err);
 

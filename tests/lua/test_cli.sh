@@ -129,6 +129,16 @@ if command -v gnuplot >/dev/null 2>&1; then
   expect 0 "mine.svg" plot gantt run.h5 -o mine.svg
   if [ -s mine.svg ] && [ -s mine.svg.tsv ]; then ok; else bad "no figure"; fi
   expect 2 "nothing" plot gantt run.h5 -o mine.svg -t nothing
+  expect 0 "window.svg" plot gantt run.h5 -o window.svg --from "1 us" --to "2 us" --width 7
+  expect 2 "option 'width' is \"wide\"; it is a number of inches" plot gantt run.h5 -o no.svg --width wide
+  expect 2 "option 'width' is 0; it is a number of inches" plot gantt run.h5 -o no.svg --width 0
+  expect 2 "from 2.000 us to 1.000 us: it has to end" plot gantt run.h5 -o no.svg --from "2 us" --to "1 us"
+  # three figures of each strategy, also of the one that moves nothing
+  expect 0 "whole" simulate -m mlp -t ring -o model.batch=64 -s data_parallel,whole --record two.h5
+  for kind in gantt links memory; do
+    expect 0 "whole-$kind.png" plot $kind two.h5 -t whole -o whole-$kind.png
+  done
+  if grep -q "No link carries anything" whole-links.png.tsv; then ok; else bad "links that are idle"; fi
 fi
 expect 0 "ns/task" bench --tasks 1000
 expect 0 '"ns_per_task"' bench --tasks 1000 --json

@@ -109,12 +109,28 @@ claim("a trace takes a window, and says what it left out", function()
   equal(counts.flows, 0)
   local part = r:write_trace(path, { only = "fc2" })
   assert(part.left_out > 0 and part.slices + part.left_out == r.tasks)
-  fails("unknown option 'untill'; did you mean 'until'?", r.write_trace, r, path, { untill = 1 })
-  fails("expected seconds", r.write_trace, r, path, { since = "1 GB" })
+  fails("unknown option 'form'; did you mean 'from'?", r.write_trace, r, path, { form = 1 })
+  fails("expected seconds", r.write_trace, r, path, { from = "1 GB" })
   fails("no-such-folder", r.write_trace, r, "no-such-folder/x.json")
   fails("no-such-folder", r.write_dot, r, "no-such-folder/x.dot")
   fails("the path should be a text, not nothing", r.write_dot, r)
   os.remove(path)
+end)
+
+claim("wrong options of a figure are told in their units", function()
+  local gantt = soapstone.plot.gantt
+  for wrong, said in pairs { [0] = "0", [-3] = "-3", [41] = "41", [1 / 0] = "inf", wide = '"wide"', [""] = '""' } do
+    fails(("plot: option 'width' is %s; it is a number of inches from 1 to 40 (3.5 is a column)"):format(said),
+      gantt, r, "x.svg", { width = wrong })
+  end
+  fails("option 'width' is a table; it is a number of inches", gantt, r, "x.svg", { width = {} })
+  fails("option 'from' is -1.000 s; it must be at least 0 s", gantt, r, "x.svg", { from = -1 })
+  fails([["1 GB" is in bytes; expected seconds, for example "700 ns"]], gantt, r, "x.svg", { to = "1 GB" })
+  fails("a chart from 3.000 ms to 1.000 ms: it has to end after it begins", gantt, r, "x.svg", { from = "3 ms", to = 1e-3 })
+  fails("a chart from 10800 s on: the step is over at ", gantt, r, "x.svg", { from = "3 h" })
+  fails("from and to choose the window of a gantt chart only", soapstone.plot.links, r, "x.svg", { to = 1 })
+  fails("unknown option 'until'", gantt, r, "x.svg", { ["until"] = 1 })
+  fails("unknown option 'since'", r.write_trace, r, "x.json", { since = 1 })
 end)
 
 claim("a record takes results and strategies of one problem", function()

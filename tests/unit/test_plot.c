@@ -49,7 +49,7 @@ static bool next_row(char **at, char **field, uint32_t *fields)
 
 static bool is_bar(const char *kind)
 {
-    const char *const others[] = {"kind", "title", "note", "device", "link", "critical"};
+    const char *const others[] = {"kind", "title", "note", "device", "link", "critical", "waiting"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (!strcmp(kind, others[i]))
             return false;
@@ -117,14 +117,37 @@ static void a_window_cuts_bars(void)
     step s;
     ss_text t = {0};
     step_bare(&s, SS_LINKS_FIFO_HOP);
-    ss_plot_options o = {.since = 6000000, .until = 12000000};
+    ss_plot_options o = {.from = 6000000, .to = 12000000};
     CHECK_OK(ss_plot_data(&s.view, SS_PLOT_GANTT, &o, &t, &err));
     CHECK_TEXT(t.at, "0\tdevice1\tcompute\t0.000006000000\t0.000007000000\t1\t1\n");
     CHECK_TEXT(t.at, "1\tdevice2\tcompute\t0.000011000000\t0.000012000000\t1\t1\n");
     CHECK_TEXT(t.at, "3\tlink1\ttransfer\t0.000007000000\t0.000011000000\t1\t1\n");
-    o.until = o.since;
+    ss_text_free(&t);
+    step_free(&s);
+}
+
+static void a_wrong_window_is_refused_in_its_units(void)
+{
+    static const struct {
+        ss_time from, to;
+        const char *said;
+    } wrong[] = {{6000000, 6000000, "from 6.000 us to 6.000 us: it has to end after it begins"},
+                 {7000000, 1000, "from 7.000 us to 1.000 ns: it has to end after it begins"},
+                 {-1000, 0, "from -1.000 ns to 0 s: times count from the begin of the step"},
+                 {0, -7, "times count from the begin of the step"},
+                 {3 * SS_PICOSECONDS, 0, "from 3.000 s on: the step is over at "}};
+    step s;
+    ss_text t = {0};
+    step_bare(&s, SS_LINKS_FIFO_HOP);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        ss_plot_options o = {.from = wrong[i].from, .to = wrong[i].to};
+        CHECK(ss_plot_data(&s.view, SS_PLOT_GANTT, &o, &t, &err) == SS_EINVAL && t.n == 0);
+        CHECK_TEXT(err.text, wrong[i].said);
+    }
+    ss_plot_options o = {.from = s.view.step_time};
     CHECK(ss_plot_data(&s.view, SS_PLOT_GANTT, &o, &t, &err) == SS_EINVAL);
-    CHECK_TEXT(err.text, "the window is empty");
+    o = (ss_plot_options){.from = s.view.step_time - 1, .to = 2 * s.view.step_time};
+    CHECK_OK(ss_plot_data(&s.view, SS_PLOT_GANTT, &o, &t, &err));
     ss_text_free(&t);
     step_free(&s);
 }
@@ -143,7 +166,7 @@ static void what_is_left_out_is_told(void)
     CHECK_TEXT(t.at, " are drawn merged into ");
     ss_text_clear(&t);
     CHECK_OK(ss_plot_data(&s.view, SS_PLOT_LINKS, &p, &t, &err));
-    CHECK_TEXT(t.at, "Not shown: 35 less busy links. \tnote");
+    CHECK_TEXT(t.at, "Not shown: 35 less busy links.\tnote");
     ss_text_clear(&t);
     CHECK_OK(ss_plot_data(&s.view, SS_PLOT_MEMORY, &p, &t, &err));
     CHECK_TEXT(t.at, "Not shown: 10 devices that hold less.\tnote");
@@ -266,7 +289,7 @@ static void devices_of_the_critical_path_in_the_window_come_first(void)
                  .lane = lane,
                  .task = task};
     static const struct {
-        ss_time since;
+        ss_time from;
         uint32_t most;
         const char *shown, *said;
     } want[] = {{0, 5, "adefi", "Not shown: 4 devices between the busiest and the idlest."},
@@ -275,7 +298,7 @@ static void devices_of_the_critical_path_in_the_window_come_first(void)
                 {5999, 3, "afi", "Not shown: 6 devices between the busiest and the idlest."}};
     for (size_t w = 0; w < sizeof want / sizeof want[0]; w++) {
         ss_text t = {0};
-        ss_plot_options o = {.since = want[w].since, .max_devices = want[w].most};
+        ss_plot_options o = {.from = want[w].from, .max_devices = want[w].most};
         CHECK_OK(ss_plot_data(&v, SS_PLOT_GANTT, &o, &t, &err));
         CHECK_TEXT(t.at, want[w].said);
         char *at = t.at, *field[8], shown[DEVICES + 1] = "";
@@ -351,6 +374,111 @@ static void moments_of_the_critical_path_are_wide_enough_to_see(void)
     remove("moments.svg.tsv");
 }
 
+/* Two devices and a link.  Task 2 waits on device 1 for task 1; task 3, on device 2 and the link,
+ * waits for the link, which task 4 has; task 5 waits a moment (20 ps) and again after 30 ps. */
+static ss_view a_step_of_waits(ss_view_lane *lane, ss_view_task *task)
+{
+    static uint32_t more[] = {3};
+    static const struct {
+        uint32_t lane, lanes, behind;
+        bool critical;
+        ss_time ready, start, end;
+    } is[] = {{1, 1, 0, false, 0, 0, 3000000},
+              {1, 1, 1, true, 1100000, 3000000, 4000000},
+              {2, 2, 4, true, 4000000, 6500000, 8000000},
+              {3, 1, 0, false, 4000000, 4000000, 6500000},
+              {2, 1, 3, true, 8000000, 8000020, 8000050},
+              {2, 1, 5, true, 8000080, 8000100, 9000000}};
+    lane[0] = (ss_view_lane){.name = ""};
+    for (uint32_t l = 1; l <= 3; l++)
+        lane[l] = (ss_view_lane){.name = l == 3   ? "a->b"
+                                         : l == 2 ? "b"
+                                                  : "a",
+                                 .kind = "",
+                                 .is_link = l == 3,
+                                 .busy = l};
+    for (uint32_t i = 1; i <= 6; i++)
+        task[i] = (ss_view_task){.id = i,
+                                 .lane = is[i - 1].lane,
+                                 .lanes = is[i - 1].lanes,
+                                 .kind = SS_TASK_COMPUTE,
+                                 .name = "",
+                                 .op = "",
+                                 .behind = is[i - 1].behind,
+                                 .ready = is[i - 1].ready,
+                                 .start = is[i - 1].start,
+                                 .end = is[i - 1].end,
+                                 .finish = is[i - 1].end,
+                                 .on_critical_path = is[i - 1].critical};
+    return (ss_view){.model = "",
+                     .topology = "",
+                     .strategy = "",
+                     .step_time = 9000000,
+                     .devices = 2,
+                     .lanes = 3,
+                     .tasks = 6,
+                     .mores = 1,
+                     .more = more,
+                     .lane = lane,
+                     .task = task};
+}
+
+static uint32_t count(const char *text, const char *word)
+{
+    uint32_t n = 0;
+    for (; text && (text = strstr(text, word)); text += strlen(word))
+        n++;
+    return n;
+}
+
+static void a_wait_of_the_critical_path_is_marked_on_the_lane_it_waits_for(void)
+{
+    ss_view_lane lane[4];
+    ss_view_task task[7];
+    ss_view v = a_step_of_waits(lane, task);
+    ss_text t = {0};
+    ss_plot_options o = {0};
+    CHECK_OK(ss_plot_data(&v, SS_PLOT_GANTT, &o, &t, &err));
+    CHECK_TEXT(t.at, "0\ta\twaiting\t0.000001100000\t0.000003000000\t1\t0\n");
+    CHECK_TEXT(t.at, "3\ta->b\twaiting\t0.000004000000\t0.000006500000\t1\t0\n");
+    CHECK_TEXT(t.at, "1\tb\twaiting\t0.000008000000\t0.000008000100\t1\t0\n");
+    CHECK(count(t.at, "waiting") == 3, "waits too near to be told apart are one");
+    ss_text_clear(&t);
+    o = (ss_plot_options){.from = 2000000, .to = 5000000}; /* the task on the link comes later */
+    CHECK_OK(ss_plot_data(&v, SS_PLOT_GANTT, &o, &t, &err));
+    CHECK_TEXT(t.at, "0\ta\twaiting\t0.000002000000\t0.000003000000\t1\t0\n");
+    CHECK_TEXT(t.at, "3\ta->b\twaiting\t0.000004000000\t0.000005000000\t1\t0\n");
+    CHECK(count(t.at, "waiting") == 2);
+    ss_text_free(&t);
+}
+
+static void waits_of_the_critical_path_are_dotted_and_in_the_legend(void)
+{
+    if (!have_gnuplot()) {
+        printf("  skipped: no gnuplot\n");
+        return;
+    }
+    ss_view_lane lane[4];
+    ss_view_task task[7];
+    ss_view v = a_step_of_waits(lane, task);
+    ss_plot_options o = {.scripts = scripts};
+    ss_text figure = {0};
+    CHECK_OK(ss_plot(&v, SS_PLOT_GANTT, "waits.svg", &o, &err));
+    CHECK_OK(ss_file_read("waits.svg", 1000000, &figure, &err));
+    CHECK_TEXT(figure.at, ">critical path waits<");
+    CHECK(count(figure.at, "stroke-dasharray") == 2, "three waits and the legend's");
+    for (uint32_t i = 1; i <= 6; i++)
+        task[i].ready = task[i].start;
+    ss_text_clear(&figure);
+    CHECK_OK(ss_plot(&v, SS_PLOT_GANTT, "waits.svg", &o, &err));
+    CHECK_OK(ss_file_read("waits.svg", 1000000, &figure, &err));
+    CHECK(!strstr(figure.at, "critical path waits") && !strstr(figure.at, "stroke-dasharray"));
+    CHECK_TEXT(figure.at, ">critical path<");
+    ss_text_free(&figure);
+    remove("waits.svg");
+    remove("waits.svg.tsv");
+}
+
 /* Capacities far and near, and a device that holds nothing. */
 static ss_view a_mixed_cluster(ss_view_lane *lane, ss_view_held *held)
 {
@@ -424,35 +552,76 @@ static void only_a_gantt_chart_has_a_window(void)
     ss_lower_options lower = ss_lower_options_start();
     step_small(&s, &lower);
     for (ss_plot_kind kind = SS_PLOT_LINKS; kind <= SS_PLOT_MEMORY; kind++) {
-        ss_plot_options since = {.since = 7}, until = {.until = 1300};
-        CHECK(ss_plot_data(&s.view, kind, &since, &t, &err) == SS_EINVAL);
+        ss_plot_options from = {.from = 7}, to = {.to = 1300};
+        CHECK(ss_plot_data(&s.view, kind, &from, &t, &err) == SS_EINVAL);
         CHECK_TEXT(err.text, "is of the whole step");
         CHECK_TEXT(err.text, ss_plot_kind_name(kind));
-        CHECK(ss_plot_data(&s.view, kind, &until, &t, &err) == SS_EINVAL && t.n == 0);
+        CHECK(ss_plot_data(&s.view, kind, &to, &t, &err) == SS_EINVAL && t.n == 0);
     }
     ss_text_free(&t);
     step_free(&s);
 }
 
-static void there_must_be_something_to_draw(void)
+/* A script that draws three figures for each of its steps is not to die of one. */
+static void a_figure_of_nothing_says_what_there_is_not(void)
 {
-    step s;
+    static const struct {
+        ss_plot_kind kind;
+        const char *nothing, *idle;
+    } said[] = {
+        {SS_PLOT_GANTT, "The step takes no time.", "The step takes no time."},
+        {SS_PLOT_LINKS, "There are no links.", "No link carries anything: 2 of 2 are idle."},
+        {SS_PLOT_MEMORY, "No memory is held in this step.", "The step takes no time."}};
+    ss_view_lane lane[4] = {{.name = ""},
+                            {.name = "d", .kind = ""},
+                            {.name = "d->e", .kind = "", .is_link = true},
+                            {.name = "e->d", .kind = "", .is_link = true}};
+    ss_view_held held[1] = {{1, 0, 77}};
+    ss_view nothing = {.model = "", .topology = "", .strategy = ""}, idle = nothing;
+    idle.devices = 1;
+    idle.lanes = 3;
+    idle.lane = lane;
+    idle.helds = 1;
+    idle.held = held;
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        ss_text t = {0};
+        ss_plot_options o = {.scripts = scripts};
+        CHECK_OK(ss_plot_data(&nothing, said[i].kind, &o, &t, &err));
+        CHECK_TEXT(t.at, said[i].nothing);
+        ss_text_clear(&t);
+        CHECK_OK(ss_plot_data(&idle, said[i].kind, &o, &t, &err));
+        CHECK_TEXT(t.at, said[i].idle);
+        for (int k = 0; k < 2 && have_gnuplot(); k++) {
+            ss_text_clear(&t);
+            CHECK_OK(ss_plot(k ? &idle : &nothing, said[i].kind, "nothing.svg", &o, &err));
+            CHECK_OK(ss_file_read("nothing.svg", 1000000, &t, &err));
+            CHECK_TEXT(t.at, k ? said[i].idle : said[i].nothing);
+            CHECK_TEXT(t.at, said[i].kind == SS_PLOT_LINKS ? "of the step" : ">time (ns)<");
+        }
+        ss_text_free(&t);
+    }
+    remove("nothing.svg");
+    remove("nothing.svg.tsv");
+}
+
+static void bytes_charged_in_closed_form_are_told(void)
+{
+    ss_view v = {
+        .model = "", .topology = "", .strategy = "", .step_time = 7, .charged_bytes = 7168};
     ss_text t = {0};
-    ss_view empty = {.model = "", .topology = "", .strategy = ""};
-    ss_plot_options o = {0};
-    step_bare(&s, SS_LINKS_FIFO_HOP);
-    CHECK(ss_plot_data(&s.view, SS_PLOT_MEMORY, &o, &t, &err) == SS_EINVAL);
-    CHECK_TEXT(err.text, "holds no memory");
-    CHECK(ss_plot_data(&empty, SS_PLOT_GANTT, &o, &t, &err) == SS_EINVAL);
-    CHECK(ss_plot_data(&empty, SS_PLOT_LINKS, &o, &t, &err) == SS_EINVAL);
-    CHECK_TEXT(err.text, "no link is busy");
+    CHECK_OK(ss_plot_data(&v, SS_PLOT_LINKS, &(ss_plot_options){.max_links = 9}, &t, &err));
+    CHECK_TEXT(t.at,
+               "0\tThere are no links. 7.000 KiB are charged in closed form, on no link.\tnote");
+    ss_text_free(&t);
+}
+
+static void a_misspelt_figure_is_named(void)
+{
     ss_plot_kind kind;
     CHECK(ss_plot_kind_parse("memroy", &kind, &err) == SS_EINVAL);
     CHECK_TEXT(err.text, "did you mean \"memory\"?");
     CHECK_OK(ss_plot_kind_parse("links", &kind, &err));
-    CHECK(kind == SS_PLOT_LINKS && t.n == 0);
-    ss_text_free(&t);
-    step_free(&s);
+    CHECK(kind == SS_PLOT_LINKS);
 }
 
 static void wrong_names_are_refused_before_anything_is_written(void)
@@ -651,15 +820,20 @@ int main(void)
         return 99;
     RUN(merged_bars_keep_the_busy_time);
     RUN(a_window_cuts_bars);
+    RUN(a_wrong_window_is_refused_in_its_units);
     RUN(what_is_left_out_is_told);
     RUN(thinned_memory_keeps_its_extremes);
     RUN(links_of_the_critical_path_come_first);
     RUN(devices_of_the_critical_path_in_the_window_come_first);
     RUN(moments_of_the_critical_path_are_wide_enough_to_see);
+    RUN(a_wait_of_the_critical_path_is_marked_on_the_lane_it_waits_for);
+    RUN(waits_of_the_critical_path_are_dotted_and_in_the_legend);
     RUN(a_device_that_holds_nothing_keeps_its_row);
     RUN(each_capacity_is_told_in_a_unit_of_its_size);
     RUN(only_a_gantt_chart_has_a_window);
-    RUN(there_must_be_something_to_draw);
+    RUN(a_figure_of_nothing_says_what_there_is_not);
+    RUN(bytes_charged_in_closed_form_are_told);
+    RUN(a_misspelt_figure_is_named);
     RUN(wrong_names_are_refused_before_anything_is_written);
     RUN(without_gnuplot_one_is_told_how_to_get_it);
     RUN(what_gnuplot_says_is_passed_on);

@@ -240,17 +240,17 @@ static void a_window_keeps_what_touches_it(void)
     ss_lower_options o = ss_lower_options_start();
     step_small(&s, &o);
     ss_time half = s.view.step_time / 2;
-    ss_trace_options w = {.since = half, .until = half + half / 4};
+    ss_trace_options w = {.from = half, .to = half + half / 4};
     CHECK_OK(ss_trace_write(&s.view, path, NULL, &all, &err));
     CHECK_OK(ss_trace_write(&s.view, path, &w, &some, &err));
     check_trace(&s.view, &some);
     uint32_t wanted = 0;
     for (uint32_t i = 1; i <= s.view.tasks; i++)
-        wanted += s.view.task[i].end >= w.since && s.view.task[i].start <= w.until;
+        wanted += s.view.task[i].end >= w.from && s.view.task[i].start <= w.to;
     CHECK(some.slices == wanted && some.slices + some.left_out == s.view.tasks);
     CHECK(some.slices > 0 && some.slices < all.slices && some.flows < all.flows);
     CHECK(some.counters >= 4, "each device's memory at the beginning: %u", some.counters);
-    w = (ss_trace_options){.since = half, .until = half};
+    w = (ss_trace_options){.from = half, .to = half};
     CHECK(ss_trace_write(&s.view, path, &w, NULL, &err) == SS_EINVAL);
     CHECK_TEXT(err.text, "the window is empty");
     step_free(&s);

@@ -21,7 +21,7 @@ end
 local out = last "output" or kind .. ".svg"
 local width = last "width"
 draw(path, out, {
-  timeline = last "timeline", since = last "since", ["until"] = last "until",
+  timeline = last "timeline", from = last "from", to = last "to",
   width = width and (tonumber(width) or width),
 })
 print(out)

@@ -378,7 +378,7 @@ function result:memory(device) end
 function result:json() end
 
 ---@param path string
----@param options? { since?: soapstone.quantity, ["until"]?: soapstone.quantity, only?: string, flows?: boolean, memory?: boolean }
+---@param options? { from?: soapstone.quantity, to?: soapstone.quantity, only?: string, flows?: boolean, memory?: boolean }
 ---@return { slices: integer, flows: integer, counters: integer, left_out: integer }
 function result:write_trace(path, options) end
 
@@ -391,8 +391,8 @@ function result:close() end
 ---@class soapstone.plot_options
 ---@field timeline? string
 ---@field width? number inches
----@field since? soapstone.quantity
----@field ["until"]? soapstone.quantity
+---@field from? soapstone.quantity
+---@field to? soapstone.quantity
 ---@field max_devices? integer
 ---@field max_links? integer
 ---@field gnuplot? string

@@ -1,0 +1,45 @@
+/* plot_inside.h - what the tables of the figures share. */
+#ifndef SS_PLOT_INSIDE_H
+#define SS_PLOT_INSIDE_H
+
+#include "graph/tasks.h"
+#include "io/plot.h"
+
+enum {
+    SS_PLOT_LABEL = 200,  /* characters of a lane's name; the scripts shorten what they show */
+    SS_PLOT_DEVICES = 64, /* rows of devices unless the options say how many */
+    SS_PLOT_COLOURS =
+        SS_TASK_KINDS + SS_CARGOS /* what a bar may show: a kind of task, or a cargo */
+};
+
+/* A field of the table: no tabs, line ends or quotes (gnuplot would take them for syntax), and
+ * names cut to `width` characters. */
+void ss_plot_add_field(ss_text *out, const char *s, uint32_t width);
+void ss_plot_add_seconds(ss_text *out, ss_time t);                  /* after a tab, exact */
+void ss_plot_add_count(ss_text *out, uint32_t n, const char *what); /* "12 devices" */
+void ss_plot_add_title(const ss_view *v, ss_text *out); /* row, label and kind of the title */
+
+/* Columns of a figure that a reader could tell apart. */
+int64_t ss_plot_cells(const ss_plot_options *o);
+
+uint32_t ss_plot_colour(const ss_view_task *t);
+const char *ss_plot_colour_name(uint32_t colour);
+
+typedef struct ss_plot_ranked {
+    int64_t much;
+    uint32_t lane;
+    bool critical; /* comes before all that are not */
+} ss_plot_ranked;
+
+/* Lanes first .. last, those of the critical path first, then by how long they are busy (or how
+ * much they hold).  critical: [lanes + 1], or NULL where the path does not matter.  To be freed;
+ * NULL: no memory. */
+ss_plot_ranked *ss_plot_rank(const ss_view *v, uint32_t first, uint32_t last, bool by_memory,
+                             const bool *critical, ss_error *err);
+
+ss_status ss_plot_gantt_data(const ss_view *v, const ss_plot_options *o, ss_text *out,
+                             ss_error *err);
+ss_status ss_plot_memory_data(const ss_view *v, const ss_plot_options *o, ss_text *out,
+                              ss_error *err);
+
+#endif
