@@ -159,14 +159,14 @@ static void add_wrapped(ss_text *out, const char *text, uint32_t indent)
 
 static void add_title(const ss_view *v, ss_text *out)
 {
-    add_name(out, *v->model ? v->model : "task graph", 40, false);
+    add_name(out, *v->model ? v->model : "task graph", 36, false);
     if (*v->topology) {
         ss_text_add(out, " on ");
-        add_name(out, v->topology, 30, false);
+        add_name(out, v->topology, 26, false);
     }
     if (*v->strategy) {
         ss_text_add(out, ", ");
-        add_name(out, v->strategy, 22, false);
+        add_name(out, v->strategy, 30, false); /* "model_parallel (changed)" fits */
     }
     ss_text_add(out, "\n");
 }
