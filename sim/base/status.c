@@ -46,5 +46,7 @@ int ss_status_exit(ss_status status)
 {
     if (status == SS_OK)
         return 0;
+    if (status == SS_ESTOPPED)
+        return 130; /* 128 + SIGINT, as a shell has it */
     return status == SS_ENOMEM || status == SS_EIO ? 3 : 2;
 }

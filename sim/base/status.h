@@ -18,7 +18,8 @@ typedef enum ss_status {
     SS_ERANGE,       /* a number does not fit: a time beyond 106 days, a size beyond 2^63 */
     SS_EUNSUPPORTED, /* understood, and not offered by this build or in this combination */
     SS_ENOMEM,       /* the machine has no memory left */
-    SS_EIO           /* the machine could not read or write: disk full, no permission */
+    SS_EIO,          /* the machine could not read or write: disk full, no permission */
+    SS_ESTOPPED      /* a person stopped it (base/watch.h) */
 } ss_status;
 
 enum { SS_ERROR_TEXT = 1024 };
@@ -43,7 +44,8 @@ ss_status ss_fail_in(ss_error *err, const char *format, ...) SS_PRINTF(2, 3);
 /* The sentence for a failed allocation: "no memory for WHAT (N bytes)". */
 ss_status ss_fail_memory(ss_error *err, const char *what, size_t bytes);
 
-/* The program's exit status for it: 0 done, 2 the input is wrong, 3 the machine failed. */
+/* The program's exit status for it: 0 done, 2 the input is wrong, 3 the machine failed, 130
+ * stopped. */
 int ss_status_exit(ss_status status);
 
 #endif

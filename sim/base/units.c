@@ -117,10 +117,11 @@ static ss_status unknown_unit(const char *text, const char *unit_text, ss_unit u
         if (k != unit && k != SS_UNIT_NONE && factor_of((ss_unit)k, unit_text, strcmp) > 0)
             return ss_fail(err, SS_EINVAL, "\"%.60s\" is in %s; expected %s, for example %s", text,
                            kinds[k].name, kinds[unit].name, kinds[unit].example);
-    const char *hint =
-        factor_of(unit, unit_text, same_but_for_case) > 0
-            ? " (upper and lower case matter: B is bytes, b is bits; M is mega, m milli)"
-            : "";
+    const char *hint = "";
+    if (factor_of(unit, unit_text, same_but_for_case) > 0)
+        hint = unit_text[0] == 'K'
+                   ? " (a thousand is k, 1024 is Ki)"
+                   : " (upper and lower case matter: B is bytes, b is bits; M is mega, m milli)";
     return ss_fail(err, SS_EINVAL,
                    "\"%.60s\": unknown unit \"%.30s\"%s; expected %s, for example %s", text,
                    unit_text, hint, kinds[unit].name, kinds[unit].example);

@@ -1,8 +1,12 @@
+#include <config.h>
+
 #include "cli/host.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <lauxlib.h>
 #include <lualib.h>
@@ -55,6 +59,48 @@ void ss_host_release_interrupt(void)
         lua_sethook(interrupted, NULL, 0, 0); /* it came when the work was done: nothing to stop */
 }
 
+/* -- long work -------------------------------------------------------------------------------- */
+
+enum { PATIENCE = 2 /* s: what is done by then needs no progress line */ };
+static const double SHOW_EVERY = 0.2; /* s */
+
+typedef struct sight {
+    double began, shown; /* s on a steady clock; 0: not yet */
+} sight;
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static ss_status look(void *context, const char *what, double done, double whole, ss_error *err)
+{
+    sight *s = context;
+    double percent = whole > 0 ? 100 * done / whole : 0, now = seconds_now();
+    if (was_interrupted) {
+        lua_sethook(interrupted, NULL, 0, 0); /* this is its error */
+        return ss_fail(err, SS_ESTOPPED, "interrupted while %s (%.0f %% done)", what, percent);
+    }
+    if (s->began == 0)
+        s->began = now;
+    if (now - s->began < PATIENCE || now - s->shown < SHOW_EVERY || !isatty(STDERR_FILENO))
+        return SS_OK;
+    fprintf(stderr, "\r\033[K%s: %.0f %%", what, percent);
+    fflush(stderr);
+    s->shown = now;
+    return SS_OK;
+}
+
+static void over(void *context)
+{
+    sight *s = context;
+    if (s->shown > 0)
+        fputs("\r\033[K", stderr);
+    *s = (sight){0};
+}
+
 /* -- the protected call ----------------------------------------------------------------------- */
 
 /* Whether the innermost Lua function is a file of ours: then the error is ours to explain. */
@@ -90,6 +136,7 @@ typedef struct job {
     ss_cli *cli;
     lua_CFunction body;
     int64_t seed;
+    const ss_watch *watch;
 } job;
 
 /* Everything that may run out of memory or raise. */
@@ -100,6 +147,7 @@ static int protected_main(lua_State *L)
     lua_pushlightuserdata(L, j->cli);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &CLI);
     ss_lua_prepare(L, (uint64_t)j->seed);
+    ss_lua_set_watch(L, j->watch);
     ss_host_catch_interrupt(L);
     lua_pushcfunction(L, j->body);
     lua_call(L, 0, 1);
@@ -123,7 +171,9 @@ static int report(lua_State *L, int outcome)
 int ss_host_call(ss_cli *cli, lua_CFunction body)
 {
     ss_error err;
-    job j = {.cli = cli, .body = body};
+    sight s = {0};
+    ss_watch watch = {.context = &s, .look = look, .over = over};
+    job j = {.cli = cli, .body = body, .watch = &watch};
     if (ss_args_integer(cli, "seed", 0, &j.seed, &err))
         return ss_cli_fail(&err);
     lua_State *L = ss_lua_new();

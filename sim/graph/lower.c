@@ -191,11 +191,16 @@ static ss_status lower_phases(ss_lowering *w, ss_error *err)
     ss_status e = ss_lower_ranges(w, err);
     if (!e)
         e = ss_lower_feeds(w, err);
-    for (uint32_t i = 1; i <= ops && !e; i++)
-        e = lower_forward(w, (ss_op){i}, err);
-    for (uint32_t i = ops; i > 0 && training && !w->options.lumped && !e; i--)
-        if (w->s->needs[i])
+    for (uint32_t i = 1; i <= ops && !e; i++) {
+        e = ss_lowering_look_up(w, "lowering forward work", i - 1, ops, err);
+        if (!e)
+            e = lower_forward(w, (ss_op){i}, err);
+    }
+    for (uint32_t i = ops; i > 0 && training && !w->options.lumped && !e; i--) {
+        e = ss_lowering_look_up(w, "lowering backward work", ops - i, ops, err);
+        if (!e && w->s->needs[i])
             e = lower_backward(w, (ss_op){i}, err);
+    }
     if (!e)
         e = ss_lower_shards(w, err);
     if (!e && training)

@@ -19,6 +19,7 @@
 
 #include "base/status.h"
 #include "base/units.h"
+#include "base/watch.h"
 #include "graph/collective.h"
 #include "graph/model.h"
 #include "graph/route.h"
@@ -108,6 +109,7 @@ typedef struct ss_lowered {
     uint32_t shard_devices, shard_device_cap;
     int64_t moved[SS_CARGOS]; /* payload by cargo, each message once however many hops */
     double charged_bytes;     /* by SS_SYNC_CLOSED_FORM, whose bytes cross no simulated link */
+    const ss_watch *watch;    /* of the caller, who may set it; NULL: none */
     struct ss_lower_scratch *scratch;
 } ss_lowered; /* {0}; may be lowered into again and again */
 

@@ -534,14 +534,19 @@ ss_status ss_lower_sync(ss_lowering *w, ss_error *err)
     s->waits = 0;
     if (!e && (closed || !w->options.overlap))
         e = add_barriers(w, closed, err);
-    for (uint32_t k = 1; k <= shards && !e; k++)
-        e = meet(w, k, err);
+    for (uint32_t k = 1; k <= shards && !e; k++) {
+        e = ss_lowering_look_up(w, "lowering the meeting of gradients", k - 1, shards, err);
+        if (!e)
+            e = meet(w, k, err);
+    }
     if (!e)
         s->first_wait[w->out->shard_devices + 1] = s->waits;
     for (uint32_t k = 1; k <= shards && !e; k++)
         e = update_shard(w, k, err);
-    for (uint32_t k = 1; k <= shards && !e; k++)
-        if (w->options.sync == SS_SYNC_PARAMETER_SERVER && w->out->shard[k].devices > 1)
+    for (uint32_t k = 1; k <= shards && !e; k++) {
+        e = ss_lowering_look_up(w, "lowering updates", k - 1, shards, err);
+        if (!e && w->options.sync == SS_SYNC_PARAMETER_SERVER && w->out->shard[k].devices > 1)
             e = weights_from_master(w, k, err);
+    }
     return e;
 }

@@ -144,6 +144,13 @@ static inline const ss_config *ss_lowering_config(const ss_lowering *w, ss_op op
     return &w->strategy->config[op.i];
 }
 
+/* Looks up (base/watch.h), before operator or shard `done` of `whole`. */
+static inline ss_status ss_lowering_look_up(const ss_lowering *w, const char *what, uint32_t done,
+                                            uint32_t whole, ss_error *err)
+{
+    return ss_look_up(w->out->watch, what, done, whole, err);
+}
+
 /* lower_pieces.c */
 
 /* Where the parts of all operators begin and end along each dimension of output 0. */

@@ -15,6 +15,7 @@
 typedef struct run {
     ss_dag dag;
     ss_engine *engine;
+    const ss_watch *watch;
 } run;
 
 static const char RUN_TYPE[] = "soapstone.run of a task graph";
@@ -31,7 +32,7 @@ static int run_close(lua_State *L)
 static run *push_run(lua_State *L)
 {
     run *r = lua_newuserdatauv(L, sizeof *r, 0);
-    *r = (run){0};
+    *r = (run){.watch = ss_lua_watch(L)};
     if (luaL_newmetatable(L, RUN_TYPE)) {
         lua_pushcfunction(L, run_close);
         lua_setfield(L, -2, "__gc");
@@ -71,7 +72,9 @@ static ss_status simulate(run *r, const char *path, const ss_dag_options *o, ss_
         s = ss_engine_new(&r->engine, err);
     if (s)
         return s;
+    ss_engine_set_watch(r->engine, r->watch);
     s = ss_result_of_tasks(&r->dag.tasks, r->engine, &out->result, err);
+    ss_look_away(r->watch);
     r->dag.tasks = (ss_tasks){0}; /* the result's now, also on failure */
     if (s)
         return ss_fail_in(err, "%s", path);
@@ -202,7 +205,9 @@ static ss_status simulate_random(run *r, const random_options *o, const double *
         s = ss_engine_new(&r->engine, err);
     if (s)
         return s;
+    ss_engine_set_watch(r->engine, r->watch);
     s = ss_result_of_tasks(&r->dag.tasks, r->engine, &out->result, err);
+    ss_look_away(r->watch);
     r->dag.tasks = (ss_tasks){0};
     if (!s)
         out->name = ss_strdup("random task graph");

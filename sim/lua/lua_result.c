@@ -72,7 +72,11 @@ int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const
 
     ss_error err;
     ss_lua_result *r = NULL;
-    if (simulate(p, s->strategy, name, &r, &err))
+    const ss_watch *watch = ss_lua_watch(L);
+    ss_engine_set_watch(p->engine, watch);
+    ss_status status = simulate(p, s->strategy, name, &r, &err);
+    ss_look_away(watch);
+    if (status)
         return ss_lua_raise(L, &err);
 
     box->object = r;

@@ -20,7 +20,7 @@
 #define PATH_MAX 4096
 #endif
 
-static const char HOME = 0, SEED = 0, SCRIPT_NAME = 0,
+static const char HOME = 0, SEED = 0, WATCH = 0, SCRIPT_NAME = 0,
                   SCRIPT_TEXT = 0; /* addresses are the registry's keys */
 
 /* -- memory ----------------------------------------------------------------------------------- */
@@ -204,6 +204,20 @@ void ss_lua_add_script_folder(lua_State *L, const char *script)
 }
 
 /* -- a state of our own ----------------------------------------------------------------------- */
+
+void ss_lua_set_watch(lua_State *L, const ss_watch *watch)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)watch);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &WATCH);
+}
+
+const ss_watch *ss_lua_watch(lua_State *L)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &WATCH);
+    const ss_watch *watch = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return watch;
+}
 
 uint64_t ss_lua_seed(lua_State *L)
 {

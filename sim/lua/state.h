@@ -14,6 +14,7 @@
 #include <lua.h>
 
 #include "base/status.h"
+#include "base/watch.h"
 
 /* A bare state on ss_realloc, or NULL.  Everything after happens under a protected call, because it
  * may run out of memory. */
@@ -34,6 +35,11 @@ void ss_lua_find_home(lua_State *L);
 /* Whether a chunk ("@/usr/share/soapstone/models/nmt.lua") is a library file of ours, so that an
  * error belongs to whoever called it. */
 bool ss_lua_is_own_source(lua_State *L, const char *source);
+
+/* Who watches long work (base/watch.h): the program notes it, a host's Lua has none (NULL).  The
+ * watch is kept, not copied. */
+void ss_lua_set_watch(lua_State *L, const ss_watch *watch);
+const ss_watch *ss_lua_watch(lua_State *L);
 
 /* The seed that was given to the run. */
 uint64_t ss_lua_seed(lua_State *L);

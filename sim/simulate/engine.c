@@ -31,6 +31,7 @@
  * Where all rows lie in the cache (2 MiB of them) there is nothing to wait for, and less to gather
  * is less work. */
 enum { BATCH = 16, SMALL_BATCH = 2, SMALL = 1 << 16, FRESH = 64 };
+enum { LOOK_EVERY = 1 << 18 /* tasks: 10 to 50 ms */ };
 
 typedef struct node {
     ss_time ready; /* latest finish of the predecessors so far */
@@ -58,6 +59,7 @@ struct ss_engine {
     resource *resource;
     uint32_t resource_cap;
     ss_queue queue;
+    const ss_watch *watch;
     uint32_t at_once; /* 0: BATCH or SMALL_BATCH */
 };
 
@@ -250,6 +252,16 @@ static void write_timeline(const ss_engine *e, const ss_tasks *t, ss_time makesp
     }
 }
 
+void ss_engine_set_watch(ss_engine *e, const ss_watch *watch)
+{
+    e->watch = watch;
+}
+
+const ss_watch *ss_engine_watch(const ss_engine *e)
+{
+    return e->watch;
+}
+
 ss_status ss_engine_run(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_error *err)
 {
     if (!t->finished)
@@ -261,7 +273,8 @@ ss_status ss_engine_run(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_er
         return s;
     started batch[BATCH];
     ss_time makespan = 0;
-    uint32_t done = 0, most = e->at_once ? e->at_once : t->n < SMALL ? SMALL_BATCH : BATCH;
+    uint32_t done = 0, look = LOOK_EVERY;
+    uint32_t most = e->at_once ? e->at_once : t->n < SMALL ? SMALL_BATCH : BATCH;
     ss_queue *q = &e->queue;
     while (q->n || q->later) {
         if (q->n == 0 && !refill(e, t))
@@ -281,6 +294,11 @@ ss_status ss_engine_run(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_er
         done += n;
         if ((s = tell_successors(e, t, batch, n, err)))
             return s;
+        if (done >= look) {
+            if ((s = ss_look_up(e->watch, "simulating", done, t->n, err)))
+                return s;
+            look = done + LOOK_EVERY;
+        }
     }
     if (done < t->n)
         return ss_cycle_refuse(t->n, t->first_in, t->in, 1, err);

@@ -7,6 +7,9 @@
 
 #include "base/array.h"
 #include "base/mem.h"
+#include "base/watch.h"
+
+enum { LOOK_EVERY = 1 << 18 /* tasks: some 20 ms */ };
 
 static double seconds_now(void)
 {
@@ -372,12 +375,16 @@ static ss_status start_account(ss_result *r, ss_error *err)
 
 /* Everything but memory held. */
 static ss_status account(ss_result *r, const ss_topology *topology, ss_routes *routes,
-                         ss_error *err)
+                         const ss_watch *watch, ss_error *err)
 {
     const ss_tasks *t = &r->lowered->tasks;
     ss_status s = start_account(r, err);
-    for (uint32_t i = 1; i <= t->n && !s; i++)
-        s = use_task(r, topology, routes, (ss_task){i}, err);
+    for (uint32_t i = 1; i <= t->n && !s; i++) {
+        if (i % LOOK_EVERY == 0)
+            s = ss_look_up(watch, "adding up", i, t->n, err);
+        if (!s)
+            s = use_task(r, topology, routes, (ss_task){i}, err);
+    }
     if (!s)
         s = account_communication(r, err);
     if (!s)
@@ -432,12 +439,13 @@ ss_status ss_result_new(const ss_model *m, const ss_topology *t, ss_routes *r, c
     if (status)
         return status;
     double began = seconds_now();
+    made->lowered->watch = ss_engine_watch(e);
     status = ss_lower(m, t, r, s, timer, options, made->lowered, err);
     made->lower_s = seconds_now() - began;
     if (!status)
         status = run(made, e, err);
     if (!status)
-        status = account(made, t, r, err);
+        status = account(made, t, r, ss_engine_watch(e), err);
     if (!status)
         status = hold_memory(made, m, t, s, err);
     if (status) {
@@ -464,7 +472,7 @@ ss_status ss_result_of_tasks(ss_tasks *t, ss_engine *e, ss_result **out, ss_erro
     *t = (ss_tasks){0};
     status = run(made, e, err);
     if (!status)
-        status = account(made, NULL, NULL, err);
+        status = account(made, NULL, NULL, ss_engine_watch(e), err);
     if (status) {
         ss_result_free(made);
         return status;

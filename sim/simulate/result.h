@@ -10,14 +10,14 @@
 #include "simulate/engine.h"
 
 /* By device, [devices + 1]. Communication is the time during which at least one message that the
- * device sends or receives is crossing a link, on whichever hop; waiting for a link is none.  It may
- * overlap busy time.  Bytes are counted once at the source and once at the target (ss_task_label's
- * from and to), however many hops between; what the closed form of a meeting charges crosses no link and is
- * nobody's. */
+ * device sends or receives is crossing a link, on whichever hop; waiting for a link is none.  It
+ * may overlap busy time.  Bytes are counted once at the source and once at the target
+ * (ss_task_label's from and to), however many hops between; what the closed form of a meeting
+ * charges crosses no link and is nobody's. */
 typedef struct ss_device_use {
-    ss_time busy, idle, communicating; /* busy + idle = makespan */
-    int64_t sent, received;            /* bytes, each message once */
-    int64_t held_peak;                 /* bytes */
+    ss_time busy, idle, communicating;   /* busy + idle = makespan */
+    int64_t sent, received;              /* bytes, each message once */
+    int64_t held_peak;                   /* bytes */
     int64_t held_peak_by[SS_HELD_KINDS]; /* what the peak is made of */
     ss_time held_peak_at;
 } ss_device_use;
@@ -31,7 +31,10 @@ typedef struct ss_link_use {
 } ss_link_use;
 
 /* Memory held on a device over time: changes, in order of time. */
-typedef struct ss_held_change { ss_time at; int64_t bytes; } ss_held_change; /* held from then on */
+typedef struct ss_held_change {
+    ss_time at;
+    int64_t bytes;
+} ss_held_change; /* held from then on */
 
 typedef struct ss_result {
     ss_lowered *lowered; /* owned */
@@ -46,11 +49,12 @@ typedef struct ss_result {
     ss_held_change *held;  /* rows held_first[d] .. held_first[d+1]-1 are device d's */
     uint32_t *held_first;  /* [devices + 2] */
     ss_critical critical;
-    bool over_capacity;    /* some device holds more than it has */
+    bool over_capacity;         /* some device holds more than it has */
     double simulate_s, lower_s; /* wall clock: the only fields that differ between equal runs */
 } ss_result;
 
-/* Lowers, simulates, and draws up the account. `e` is working memory. */
+/* Lowers, simulates, and draws up the account. `e` is working memory, and its watch watches all
+ * of it. */
 ss_status ss_result_new(const ss_model *m, const ss_topology *t, ss_routes *r, const ss_strategy *s,
                         const ss_timer *timer, const ss_lower_options *options, ss_engine *e,
                         ss_result **out, ss_error *err);

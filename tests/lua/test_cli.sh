@@ -98,6 +98,23 @@ kill -INT "$pid" 2>/dev/null
 wait "$pid"
 if [ $? = 130 ] && grep -q interrupted err; then ok; else bad "Ctrl-C"; fi
 
+# and long work of ours (millions of tasks, seconds), which says how far it was
+cat >long.lua <<'LUA'
+local soapstone = require "soapstone"
+local problem = soapstone.problem { model = require "models.nmt" { batch = 4096 },
+  topology = require "topologies.k80_cluster" { nodes = 64 }, sync = "ring", segment = "64 kB" }
+local strategy = problem:strategy "data_parallel"
+print "on" io.stdout:flush()
+problem:simulate(strategy)
+LUA
+"$SOAPSTONE" run long.lua >out 2>err &
+pid=$!
+while ! grep -q on out 2>/dev/null; do sleep 0.05; done
+sleep 0.3
+kill -INT "$pid" 2>/dev/null
+wait "$pid"
+if [ $? = 130 ] && grep -q 'long.lua:6: interrupted while .* done)' err; then ok; else bad "Ctrl-C in long work"; fi
+
 # what works
 echo 'print(#arg, arg[0], arg[1], arg[-1], ...)' >args.lua
 expect 0 "2	args.lua	a	run	a	b c" run args.lua a "b c"

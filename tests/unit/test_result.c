@@ -156,6 +156,80 @@ static void the_closed_form_is_charged_but_crosses_no_link(void)
 }
 
 /* Every request for memory fails once: the call says so, and nothing of it is left. */
+/* Stops at the look number `stop`. */
+typedef struct guard {
+    uint32_t looks, stop, overs;
+    bool lied;
+} guard;
+
+static ss_status guard_look(void *context, const char *what, double done, double whole, ss_error *e)
+{
+    guard *g = context;
+    g->lied = g->lied || !*what || done < 0 || done > whole;
+    return ++g->looks == g->stop ? ss_fail(e, SS_ESTOPPED, "stopped while %s", what) : SS_OK;
+}
+
+static void guard_over(void *context)
+{
+    ((guard *)context)->overs++;
+}
+
+static void a_watch_stops_the_work_wherever_it_looks(void)
+{
+    step s;
+    ss_lower_options o = ss_lower_options_start();
+    step_small(&s, &o);
+    ss_time plain = s.result->step_time;
+    guard g = {0};
+    ss_watch watch = {.context = &g, .look = guard_look, .over = guard_over};
+    ss_engine_set_watch(s.engine, &watch);
+    ss_status status = SS_ESTOPPED;
+    while (status == SS_ESTOPPED) {
+        ss_result *r = NULL;
+        g.looks = 0, g.stop++;
+        size_t before = ss_mem_blocks();
+        status = ss_result_new(s.model, s.topology, s.routes, s.strategy, &step_timer, &o, s.engine,
+                               &r, &err);
+        CHECK(status == SS_OK || (status == SS_ESTOPPED && !r), "%s", err.text);
+        CHECK(status || r->step_time == plain);
+        ss_result_free(r);
+        CHECK(ss_mem_blocks() == before, "look %u", g.stop);
+    }
+    /* before every operator, forward and backward, and every shard, twice; the last time at none */
+    CHECK(g.stop == 2 * s.model->ops + 2 * s.result->lowered->shards + 1, "%u", g.stop);
+    CHECK(!g.lied);
+    CHECK(g.overs == 0, "only the caller says so");
+    step_free(&s);
+}
+
+static void a_long_run_is_stopped_on_its_way(void)
+{
+    enum { TASKS = 600000 };
+    ss_engine *e;
+    net_must(ss_engine_new(&e, &err), &err);
+    guard g = {0};
+    ss_watch watch = {.context = &g, .look = guard_look, .over = guard_over};
+    ss_engine_set_watch(e, &watch);
+    for (uint32_t stop = 1; stop <= 5; stop++) {
+        ss_tasks t = {0};
+        ss_result *r = NULL;
+        ss_task id;
+        ss_task_label compute = {.kind = SS_TASK_COMPUTE};
+        net_must(ss_tasks_start(&t, 1, 0, NULL, NULL, SS_LINKS_FIFO_HOP, &err), &err);
+        for (uint32_t i = 0; i < TASKS; i++)
+            net_must(ss_tasks_add(&t, 1, US, 0, &compute, &id, &err), &err);
+        net_must(ss_tasks_finish(&t, &err), &err);
+        g.looks = 0, g.stop = stop;
+        ss_status status = ss_result_of_tasks(&t, e, &r, &err);
+        /* two looks of the run, two of the account */
+        CHECK(status == (stop < 5 ? SS_ESTOPPED : SS_OK), "look %u of %u", stop, g.looks);
+        const char *what = stop <= 2 ? "simulating" : "adding up";
+        CHECK(stop == 5 || strstr(err.text, what), "look %u: %s", stop, err.text);
+        ss_result_free(r);
+    }
+    ss_engine_free(e);
+}
+
 static void no_memory_leaves_nothing(void)
 {
     step s;
@@ -265,6 +339,8 @@ int main(void)
     RUN(a_trained_step_is_accounted_for);
     RUN(a_device_that_is_too_small_is_noticed);
     RUN(the_closed_form_is_charged_but_crosses_no_link);
+    RUN(a_watch_stops_the_work_wherever_it_looks);
+    RUN(a_long_run_is_stopped_on_its_way);
     RUN(no_memory_leaves_nothing);
     RUN(names_say_what_a_task_is);
     RUN(a_view_tells_who_was_in_front);

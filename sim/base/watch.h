@@ -1,0 +1,34 @@
+/* watch.h - long work looks up now and then: it says how far it is, and may be told to stop.
+ *
+ * The core knows neither terminals nor signals; whoever starts the work may hand it a watch.  Work
+ * looks up at least every tenth of a second or so, and the watch itself decides how much of that it
+ * shows.
+ */
+#ifndef SS_WATCH_H
+#define SS_WATCH_H
+
+#include "base/status.h"
+
+typedef struct ss_watch {
+    void *context;
+    /* `done` of `whole` of the work called `what` ("lowering", in no unit that a person needs).
+     * A status other than SS_OK ends the work with it: SS_ESTOPPED, and the sentence why. */
+    ss_status (*look)(void *context, const char *what, double done, double whole, ss_error *err);
+    void (*over)(void *context); /* the work is done, or has failed */
+} ss_watch;
+
+/* w: NULL where nobody watches. */
+static inline ss_status ss_look_up(const ss_watch *w, const char *what, double done, double whole,
+                                   ss_error *err)
+{
+    return w ? w->look(w->context, what, done, whole, err) : SS_OK;
+}
+
+/* For whoever started the work, when it has come back. */
+static inline void ss_look_away(const ss_watch *w)
+{
+    if (w)
+        w->over(w->context);
+}
+
+#endif
