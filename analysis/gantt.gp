@@ -54,7 +54,7 @@ mark(begin, end) = end - begin >= LEAST ? begin : \
 mark_end(begin, end) = end - begin >= LEAST ? end : mark(begin, end) + LEAST
 slim(begin, end) = end - begin < 0.006 * (END - BEGIN)
 plot \
-    DATA using (BEGIN * SCALE):(is_lane(strcol(3)) ? $1 : NaN):(short(strcol(2))) \
+    DATA using (BEGIN * SCALE):(is_lane(strcol(3)) ? $1 : NaN):(is_lane(strcol(3)) ? short(strcol(2)) : "") \
         with labels right offset -0.4, 0 font "".pt(NAME) noenhanced, \
     DATA using ($4 * SCALE):(is_bar(strcol(3)) && slim($4, $5) ? $1 : NaN):($4 * SCALE):($5 * SCALE): \
         (floor_of($1) - 0.78 * $6):(floor_of($1)):(colour(strcol(3))) \

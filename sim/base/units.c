@@ -228,3 +228,14 @@ char *ss_format_time(ss_time t, char *buffer, size_t n)
 {
     return ss_format_quantity(ss_time_seconds(t), SS_UNIT_SECONDS, buffer, n);
 }
+
+char *ss_format_double(double x, char *buffer, size_t n)
+{
+    /* 15 digits survive the way to a double and back, 17 bring any double back */
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buffer, n, "%.*g", digits, x);
+        if (strtod(buffer, NULL) == x)
+            break;
+    }
+    return buffer;
+}

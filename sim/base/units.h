@@ -51,4 +51,9 @@ enum { SS_QUANTITY_TEXT = 40 };
 char *ss_format_quantity(double value, ss_unit unit, char *buffer, size_t n);
 char *ss_format_time(ss_time t, char *buffer, size_t n);
 
+/* As few digits as read back as the same number, for files and other programs: "0.1", where 17
+ * digits would be 0.10000000000000001. */
+enum { SS_DOUBLE_TEXT = 32 };
+char *ss_format_double(double x, char *buffer, size_t n);
+
 #endif

@@ -95,8 +95,7 @@ static const char *describe(const json_t *v, char *buffer, size_t n)
         snprintf(buffer, n, "%lld", (long long)json_integer_value(v));
         return buffer;
     case JSON_REAL:
-        snprintf(buffer, n, "%.17g", json_real_value(v));
-        return buffer;
+        return ss_format_double(json_real_value(v), buffer, n);
     case JSON_TRUE:
         return "true";
     case JSON_FALSE:
@@ -150,6 +149,7 @@ static ss_status read_bytes(const content *c, const char *place, const json_t *v
                             ss_error *err)
 {
     double x;
+    char digits[SS_DOUBLE_TEXT];
     ss_status s = read_number(c, place, v, true, "a number of bytes", &x, err);
     if (s)
         return s;
@@ -158,7 +158,8 @@ static ss_status read_bytes(const content *c, const char *place, const json_t *v
         return SS_OK;
     }
     if (x != floor(x))
-        return refuse(c, err, SS_EINVAL, "%s: %.17g bytes; a payload is a whole number", place, x);
+        return refuse(c, err, SS_EINVAL, "%s: %s bytes; a payload is a whole number", place,
+                      ss_format_double(x, digits, sizeof digits));
     if (x >= 9223372036854775808.0)
         return refuse(c, err, SS_ERANGE, "%s: %g bytes are more than 2^63", place, x);
     *out = (int64_t)x;

@@ -18,7 +18,9 @@ static void add_row(const ss_view *v, ss_text *out, uint32_t row, uint32_t lane,
     ss_plot_add_field(out, v->lane[lane].name, SS_PLOT_LABEL);
     ss_text_add(out, "\t%s", kind);
     ss_plot_add_seconds(out, at);
-    ss_text_add(out, "\t%.17g\t%.17g\n", from, bytes);
+    char digits[2][SS_DOUBLE_TEXT];
+    ss_text_add(out, "\t%s\t%s\n", ss_format_double(from, digits[0], sizeof digits[0]),
+                ss_format_double(bytes, digits[1], sizeof digits[1]));
 }
 
 /* The steps of one device.  Of those that share a cell, only the first, the least, the greatest and

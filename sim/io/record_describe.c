@@ -173,6 +173,12 @@ static void add_json(ss_text *out, const char *before, const char *value)
     ss_text_add_json_string(out, value);
 }
 
+static void add_number(ss_text *out, const char *before, double value)
+{
+    char digits[SS_DOUBLE_TEXT];
+    ss_text_add(out, "%s%s", before, ss_format_double(value, digits, sizeof digits));
+}
+
 static void tell_timeline_json(const timeline *t, ss_text *out)
 {
     add_json(out, "\n    {\"name\": ", t->name);
@@ -180,12 +186,12 @@ static void tell_timeline_json(const timeline *t, ss_text *out)
     add_json(out, ", \"topology\": ", t->topology);
     add_json(out, ", \"strategy\": ", t->strategy);
     add_json(out, ",\n     \"assumptions\": ", t->assumptions);
-    ss_text_add(out,
-                ",\n     \"step_time_s\": %.17g, \"samples\": %.17g, \"samples_per_s\": %.17g, "
-                "\"bytes_moved\": %.17g, \"tasks\": %u, \"devices\": %u, \"links\": %u}",
-                ss_time_seconds(t->summary.step_time), t->summary.samples, per_second(t),
-                t->summary.bytes_moved, t->tasks, t->summary.devices,
-                t->lanes - t->summary.devices);
+    add_number(out, ",\n     \"step_time_s\": ", ss_time_seconds(t->summary.step_time));
+    add_number(out, ", \"samples\": ", t->summary.samples);
+    add_number(out, ", \"samples_per_s\": ", per_second(t));
+    add_number(out, ", \"bytes_moved\": ", t->summary.bytes_moved);
+    ss_text_add(out, ", \"tasks\": %u, \"devices\": %u, \"links\": %u}", t->tasks,
+                t->summary.devices, t->lanes - t->summary.devices);
 }
 
 static void tell_json(const char *path, const contents *c, ss_text *out)

@@ -33,10 +33,8 @@ static void add_seconds(ss_text *out, const char *name, ss_time t)
 static void add_number(ss_text *out, const char *name, double x)
 {
     key(out, name);
-    if (isfinite(x))
-        ss_text_add(out, "%.17g", x);
-    else
-        ss_text_add(out, "null");
+    char digits[SS_DOUBLE_TEXT];
+    ss_text_add(out, "%s", isfinite(x) ? ss_format_double(x, digits, sizeof digits) : "null");
 }
 
 static void add_string(ss_text *out, const char *name, const char *text)

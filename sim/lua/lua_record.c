@@ -136,8 +136,8 @@ static const char *push_command(lua_State *L)
     return lua_tostring(L, -1);
 }
 
-/* What `soapstone run` noted, or the script of a host: arg[0] where it is the name of a Lua file.  The
- * program's own commands have no script; the command says all. */
+/* What `soapstone run` noted, or the script of a host: arg[0] where it is the name of a Lua file.
+ * The program's own commands have no script; the command says all. */
 static void read_script(lua_State *L, ss_manifest *m)
 {
     m->script_name = ss_lua_script(L, &m->script_text);
@@ -161,7 +161,9 @@ static void write_options(const ss_lower_options *o, ss_text *out)
     ss_text_add(out, "overlap = %s\n", o->overlap ? "true" : "false");
     ss_text_add(out, "aggregate = %s\n", o->aggregate ? "true" : "false");
     ss_text_add(out, "partial_sums = %s\n", o->partial_sums ? "true" : "false");
-    ss_text_add(out, "update_passes = %.17g\n", o->update_passes);
+    char digits[SS_DOUBLE_TEXT];
+    ss_text_add(out, "update_passes = %s\n",
+                ss_format_double(o->update_passes, digits, sizeof digits));
     ss_text_add(out, "links = %s\n", ss_links_mode_name(o->links));
     ss_text_add(out, "segment = %lld\n", (long long)o->segment_bytes);
     ss_text_add(out, "max_segments = %u\n", (unsigned)o->max_segments);

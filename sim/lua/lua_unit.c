@@ -46,9 +46,19 @@ static int unit_show(lua_State *L)
     return 1;
 }
 
+/* unit.exact(0.1) -> "0.1" */
+static int unit_exact(lua_State *L)
+{
+    char digits[SS_DOUBLE_TEXT];
+    double value = ss_lua_quantity(L, 1, SS_UNIT_NONE, "the number");
+    lua_pushstring(L, ss_format_double(value, digits, sizeof digits));
+    return 1;
+}
+
 static const ss_lua_method functions[] = {
     {"read", unit_read, "(value, unit) -> number: \"25 GB/s\" as bytes per second"},
     {"show", unit_show, "(number, unit) -> text: readable, with its unit"},
+    {"exact", unit_exact, "(number) -> text: as few digits as read back as the same number"},
     {NULL, NULL, NULL},
 };
 

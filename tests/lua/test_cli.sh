@@ -132,11 +132,14 @@ if [ $? = 2 ] && [ ! -s out ]; then ok; else bad "repl goes on after an error in
 echo '{"devices": [1], "links": [], "routes": [], "tasks": [["c", 0, 1.5]], "deps": []}' >one.json
 expect 0 "makespan 1.5 s" simulate --dag one.json
 expect 0 '{"makespan": 1.5, "finish": [1.5]}' simulate --dag one.json --json
+echo '{"devices": [1], "links": [], "routes": [], "tasks": [["c", 0, 0.1]], "deps": []}' >tenth.json
+expect 0 '{"makespan": 0.1, "finish": [0.1]}' simulate --dag tenth.json --json
 expect 0 "1 tasks (1 compute, 0 transfers)" inspect one.json
 expect 0 "without expert_rnn: expert_rnn places operators by their layer" simulate -m mlp -t ring -o model.batch=64 -o sync=ring
 expect 0 "critical path" simulate -m mlp -t ring -o model.batch=64 -s data_parallel --record run.h5
 expect 0 "data_parallel" inspect run.h5
 expect 0 '"data_parallel"' inspect run.h5 --json
+if grep -Eq '"step_time_s": [0-9.e-]{1,15},' out; then ok; else bad "whole picoseconds need few digits"; fi
 expect 0 'simulate -m mlp -t ring' inspect run.h5
 expect 0 '"step_time_s"' simulate -m mlp -t ring -o model.batch=64 -s data_parallel,whole --json
 if command -v python3 >/dev/null 2>&1; then

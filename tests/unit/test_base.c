@@ -304,6 +304,35 @@ static void quantities_are_written_short(void)
     CHECK_TEXT(ss_format_quantity(-2048, SS_UNIT_BYTES, b, sizeof b), "-2.000 KiB");
 }
 
+static void doubles_are_written_short_and_read_back(void)
+{
+    static const struct {
+        double x;
+        const char *text;
+    } want[] = {{0.1, "0.1"},
+                {1e-12, "1e-12"},
+                {123456789.25, "123456789.25"},
+                {1.0 / 3, "0.3333333333333333"},
+                {0.1 + 0.2, "0.30000000000000004"},
+                {-2.385e-12, "-2.385e-12"},
+                {9007199254740992, "9007199254740992"},
+                {5e-324, "4.94065645841247e-324"},
+                {0, "0"}};
+    char text[SS_DOUBLE_TEXT];
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++)
+        CHECK(!strcmp(ss_format_double(want[i].x, text, sizeof text), want[i].text), "%s, not %s",
+              text, want[i].text);
+    uint64_t state = 88172645463325252u;
+    for (int i = 0; i < 20000; i++) {
+        double x;
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        memcpy(&x, &state, sizeof x);
+        CHECK(!isfinite(x) || strtod(ss_format_double(x, text, sizeof text), NULL) == x, "%s", text);
+    }
+}
+
 static void hashes_tell_boundaries_apart(void)
 {
     uint64_t a = ss_hash_text(ss_hash_text(SS_HASH_START, "ab"), "c");
@@ -376,6 +405,7 @@ int main(void)
     RUN(quantities_are_read_with_their_units);
     RUN(a_wrong_unit_is_named_with_an_example);
     RUN(quantities_are_written_short);
+    RUN(doubles_are_written_short_and_read_back);
     RUN(hashes_tell_boundaries_apart);
     RUN(streams_have_names_and_seeds);
     RUN(draws_are_uniform);

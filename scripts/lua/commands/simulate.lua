@@ -134,8 +134,9 @@ local function simulate_dag()
   })
   local lines = {}
   if given.json then
-    for i, t in ipairs(finish) do lines[i] = ("%.17g"):format(t) end
-    print(('{"makespan": %.17g, "finish": [%s]}'):format(result.step_time, table.concat(lines, ", ")))
+    local exact = require("soapstone.unit").exact
+    for i, t in ipairs(finish) do lines[i] = exact(t) end
+    print(('{"makespan": %s, "finish": [%s]}'):format(exact(result.step_time), table.concat(lines, ", ")))
     return
   end
   print(("makespan %.12g s"):format(result.step_time))

@@ -444,4 +444,8 @@ function unit_module.read(value, unit) end
 ---@return string
 function unit_module.show(value, unit) end
 
+---@param number number
+---@return string as few digits as read back as the same number
+function unit_module.exact(number) end
+
 return soapstone
