@@ -124,6 +124,38 @@ claim("the help that README names is there", function()
   for _, topic in ipairs { "", " operators", " options" } do sh("build/soapstone help" .. topic) end
 end)
 
+claim("commands in the middle of a sentence are commands, with flags that they have", function()
+  local absent, seen = {}, 0
+  for page in sh(("cd '%s' && ls README DESIGN.md docs/*.md docs/decisions/*.md"):format(source)):gmatch "[^\n]+" do
+    local text = read(source .. "/" .. page):gsub("%s+", " ")
+    for command, rest in text:gmatch "`[%l./]*soapstone (%l+)([^`]*)`" do
+      local ok, help = pcall(sh, "build/soapstone " .. command .. " --help")
+      seen = seen + 1
+      for flag in rest:gmatch "%f[-]%-%-?%l[%l-]*" do
+        if ok and not help:find(flag, 1, true) then absent[#absent + 1] = page .. ": " .. command .. " " .. flag end
+      end
+      if not ok then absent[#absent + 1] = page .. ": " .. command end
+      local topic = command == "help" and rest:match "^ (%l[%w_]*)$"
+      if topic and not pcall(sh, "build/soapstone help " .. topic) then absent[#absent + 1] = page .. ": help " .. topic end
+    end
+  end
+  assert(seen > 8, seen)
+  equal(table.concat(absent, "\n"), "")
+end)
+
+claim("a figure is drawn again from the table beside it, as the page on files says", function()
+  if not draws then return end
+  sh "build/soapstone plot gantt quickstart/nmt.h5 -t data_parallel -o step.svg"
+  local command = read(source .. "/docs/file-format.md"):match "`(gnuplot %-c [^`]*)`"
+  sh(("ln -s '%s/analysis' analysis"):format(source))
+  sh(command)
+  equal(read("again.pdf"):sub(1, 4), "%PDF")
+end)
+
+claim("README fits a screen of 110 columns", function()
+  for line in read(source .. "/README"):gmatch "[^\n]+" do assert(utf8.len(line) <= 110, line) end
+end)
+
 claim("every file and folder that a page names is there", function()
   local absent = {}
   local yet = { ["sim/search"] = true, ["tests/run-cases"] = true } -- to come, and built
