@@ -141,7 +141,7 @@ static void push_device(lua_State *L, const ss_view *v, const ss_device_use *u, 
     ss_lua_set_integer(L, "received", u->received);
     ss_lua_set_integer(L, "peak_memory", u->held_peak);
     ss_lua_set_time(L, "peak_at", u->held_peak_at);
-    ss_lua_set_number(L, "capacity", v->lane[i].capacity_bytes);
+    ss_lua_set_count(L, "capacity", v->lane[i].capacity_bytes);
     push_peak(L, u);
     lua_setfield(L, -2, "peak");
 }
@@ -239,13 +239,13 @@ static int get_throughput(lua_State *L, int index)
 
 static int get_samples(lua_State *L, int index)
 {
-    lua_pushnumber(L, check(L, index)->result->samples);
+    ss_lua_push_count(L, check(L, index)->result->samples);
     return 1;
 }
 
 static int get_bytes_moved(lua_State *L, int index)
 {
-    lua_pushnumber(L, check(L, index)->result->bytes_moved);
+    ss_lua_push_count(L, check(L, index)->result->bytes_moved);
     return 1;
 }
 
@@ -273,7 +273,7 @@ static int get_moved(lua_State *L, int index)
     lua_createtable(L, 0, SS_CARGOS);
     for (int c = 1; c < SS_CARGOS; c++)
         ss_lua_set_integer(L, ss_cargo_name((ss_cargo)c), l->moved[c]);
-    ss_lua_set_number(L, "closed_form", l->charged_bytes);
+    ss_lua_set_count(L, "closed_form", l->charged_bytes);
     return 1;
 }
 

@@ -16,12 +16,18 @@ void ss_lua_set_integer(lua_State *L, const char *key, lua_Integer value)
 }
 
 /* Counts that the core keeps as doubles: up to 2^53 those are whole and exact. */
-void ss_lua_set_count(lua_State *L, const char *key, double value)
+void ss_lua_push_count(lua_State *L, double value)
 {
     if (fabs(value) <= 0x1p53 && value == floor(value))
-        ss_lua_set_integer(L, key, (lua_Integer)value);
+        lua_pushinteger(L, (lua_Integer)value);
     else
-        ss_lua_set_number(L, key, value);
+        lua_pushnumber(L, value);
+}
+
+void ss_lua_set_count(lua_State *L, const char *key, double value)
+{
+    ss_lua_push_count(L, value);
+    lua_setfield(L, -2, key);
 }
 
 void ss_lua_set_text(lua_State *L, const char *key, const char *value)

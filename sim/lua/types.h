@@ -74,9 +74,10 @@ int ss_lua_problem_new(lua_State *L); /* soapstone.problem */
 int ss_lua_record(lua_State *L);      /* soapstone.record */
 int ss_lua_inspect(lua_State *L);     /* soapstone.inspect */
 
+void ss_lua_push_count(lua_State *L, double value); /* an integer where it is one */
 void ss_lua_set_number(lua_State *L, const char *key, double value);
 void ss_lua_set_integer(lua_State *L, const char *key, lua_Integer value);
-void ss_lua_set_count(lua_State *L, const char *key, double value); /* an integer where it is one */
+void ss_lua_set_count(lua_State *L, const char *key, double value);
 void ss_lua_set_text(lua_State *L, const char *key, const char *value); /* NULL: nothing */
 void ss_lua_set_flag(lua_State *L, const char *key, bool value);
 void ss_lua_set_time(lua_State *L, const char *key, ss_time value); /* in seconds */

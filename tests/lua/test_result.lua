@@ -211,4 +211,11 @@ claim("bare task graphs are run and measured", function()
   fails("option 'tasks' is 0", soapstone.dag.random, { tasks = 0 })
 end)
 
+claim("counts are integers", function()
+  for _, count in ipairs { r.samples, r.bytes_moved, r.moved.closed_form, r.devices[1].capacity } do
+    equal(math.type(count), "integer")
+  end
+  equal(tostring(r.samples), "24")
+end)
+
 check.done()

@@ -323,9 +323,9 @@ function strategy:close() end
 ---@field name string
 ---@field step_time number seconds
 ---@field throughput number samples per second
----@field samples number
----@field bytes_moved number
----@field moved table<string, number>
+---@field samples integer|number
+---@field bytes_moved integer|number
+---@field moved table<string, integer|number>
 ---@field compute_time number seconds, summed over the devices
 ---@field tasks integer
 ---@field over_capacity boolean
@@ -347,7 +347,7 @@ local result = {}
 ---@field peak_memory integer bytes
 ---@field peak_at number seconds
 ---@field peak table<string, integer> what the peak is made of
----@field capacity number bytes; 0: not known
+---@field capacity integer|number bytes; 0: not known
 
 ---@class soapstone.link_use
 ---@field name string
