@@ -66,6 +66,8 @@ typedef struct ss_model {
     double optimizer_bytes_per_weight_byte; /* state beside weights and gradients: 0 SGD, 1 momentum, 2 Adam */
 } ss_model;
 
+/* Names, here and of inputs, operators and shares, have 1 to 200 bytes, none of them a control
+ * character. */
 ss_status ss_model_new(const char *name, ss_model **out, ss_error *err);
 void ss_model_free(ss_model *m);
 
