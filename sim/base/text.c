@@ -10,6 +10,8 @@
 
 static bool room_for(ss_text *t, size_t more)
 {
+    if (!t->failed && t->n + more < t->cap)
+        return true;
     if (!t->failed && ss_reserve(&t->at, &t->cap, (size_t)t->n + more + 1, 1, "text", NULL))
         t->failed = true;
     return !t->failed;
@@ -27,14 +29,21 @@ void ss_text_add_bytes(ss_text *t, const char *bytes, size_t n)
 void ss_text_add(ss_text *t, const char *format, ...)
 {
     va_list args;
+    size_t room = t->failed ? 0 : t->cap - t->n;
     va_start(args, format);
-    int n = vsnprintf(NULL, 0, format, args);
+    int n = vsnprintf(room ? t->at + t->n : NULL, room, format, args);
     va_end(args);
-    if (n < 0 || !room_for(t, (size_t)n))
-        return;
-    va_start(args, format);
-    vsnprintf(t->at + t->n, (size_t)n + 1, format, args);
-    va_end(args);
+    if (n < 0)
+        n = 0;
+    if ((size_t)n >= room) { /* it did not fit, and may have written over the zero at the end */
+        if (room)
+            t->at[t->n] = 0;
+        if (!room_for(t, (size_t)n))
+            return;
+        va_start(args, format);
+        vsnprintf(t->at + t->n, (size_t)n + 1, format, args);
+        va_end(args);
+    }
     t->n += (uint32_t)n;
 }
 
@@ -63,10 +72,24 @@ static uint32_t utf8_length(const unsigned char *s)
     return 0;
 }
 
+/* How many bytes from s on stand for themselves in JSON and are ASCII. */
+static size_t plain_bytes(const char *s)
+{
+    size_t n = 0;
+    while ((unsigned char)s[n] >= 0x20 && (unsigned char)s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
+        n++;
+    return n;
+}
+
 void ss_text_add_json_string(ss_text *t, const char *s)
 {
     ss_text_add_bytes(t, "\"", 1);
     while (*s) {
+        size_t plain = plain_bytes(s);
+        ss_text_add_bytes(t, s, plain);
+        s += plain;
+        if (!*s)
+            break;
         unsigned char c = (unsigned char)*s;
         uint32_t n = utf8_length((const unsigned char *)s);
         if (c == '"' || c == '\\')

@@ -176,6 +176,22 @@ static void text_grows_and_escapes(void)
     ss_text_free(&t);
 }
 
+/* Appends that just fit, that just do not, and that need several times what there is. */
+static void pieces_of_all_lengths_are_appended_whole(void)
+{
+    ss_text t = {0};
+    static char all[200000];
+    size_t n = 0;
+    for (int i = 0; i < 600; i++) {
+        int width = i % 150 + (i % 97 ? 0 : 3000);
+        ss_text_add(&t, "%0*d,", width, i);
+        n += (size_t)sprintf(all + n, "%0*d,", width, i);
+        CHECK(t.n == n && strlen(t.at) == n, "%u bytes, not %u", t.n, (unsigned)n);
+    }
+    CHECK(!strcmp(t.at, all));
+    ss_text_free(&t);
+}
+
 static void a_failed_append_is_seen_at_the_end(void)
 {
     ss_error err = {0};
@@ -187,6 +203,7 @@ static void a_failed_append_is_seen_at_the_end(void)
     ss_mem_fail_never();
     CHECK(ss_text_status(&t, &err) == SS_ENOMEM);
     CHECK(strncmp(ss_text_get(&t), "kept", 4) == 0);
+    CHECK(strlen(ss_text_get(&t)) == t.n, "nothing stands behind its end: %s", ss_text_get(&t));
     ss_text_free(&t);
 }
 
@@ -329,7 +346,8 @@ static void doubles_are_written_short_and_read_back(void)
         state ^= state >> 7;
         state ^= state << 17;
         memcpy(&x, &state, sizeof x);
-        CHECK(!isfinite(x) || strtod(ss_format_double(x, text, sizeof text), NULL) == x, "%s", text);
+        CHECK(!isfinite(x) || strtod(ss_format_double(x, text, sizeof text), NULL) == x, "%s",
+              text);
     }
 }
 
@@ -398,6 +416,7 @@ int main(void)
     RUN(the_last_name_can_be_taken_back);
     RUN(names_survive_every_failed_allocation);
     RUN(text_grows_and_escapes);
+    RUN(pieces_of_all_lengths_are_appended_whole);
     RUN(a_failed_append_is_seen_at_the_end);
     RUN(the_nearest_name_is_one_that_may_have_been_meant);
     RUN(times_are_rounded_once_to_the_nearest);
