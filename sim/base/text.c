@@ -155,6 +155,38 @@ static uint32_t edits(const char *a, uint32_t na, const char *b, uint32_t nb)
     return row[na % 3][nb];
 }
 
+enum { SHORTEST_PART = 3 }; /* shorter ones (h, w, id) are in too many names */
+
+/* Whether `part` is between the underscores of `word`, but not all of it. */
+static bool is_part(const char *part, const char *word)
+{
+    size_t n = strlen(part);
+    if (n < SHORTEST_PART || strlen(word) <= n)
+        return false;
+    for (const char *at = word; at; at = strchr(at, '_')) {
+        at += *at == '_';
+        if (!strncmp(at, part, n) && (at[n] == '_' || !at[n]))
+            return true;
+    }
+    return false;
+}
+
+/* The candidate that is a part of the word; else the only one that the word is a part of. */
+static const char *sharing_a_part(const char *word, const char *const *candidates, uint32_t n)
+{
+    const char *holder = NULL;
+    uint32_t holders = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (is_part(candidates[i], word))
+            return candidates[i];
+        if (is_part(word, candidates[i])) {
+            holder = candidates[i];
+            holders++;
+        }
+    }
+    return holders == 1 ? holder : NULL;
+}
+
 const char *ss_nearest(const char *word, const char *const *candidates, uint32_t n)
 {
     size_t nw = strlen(word);
@@ -173,5 +205,11 @@ const char *ss_nearest(const char *word, const char *const *candidates, uint32_t
             best = candidates[i];
         }
     }
-    return best;
+    const char *part = best_edits > 1 ? sharing_a_part(word, candidates, n) : NULL;
+    return part ? part : best;
+}
+
+const char *ss_plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
 }

@@ -25,8 +25,13 @@ void ss_text_clear(ss_text *t);                          /* empty, memory kept *
 ss_status ss_text_status(const ss_text *t, ss_error *err);
 void ss_text_free(ss_text *t);
 
-/* The candidate nearest to `word` by edit distance with transpositions, or NULL if none is near
- * enough to have been meant (more than a third of its letters differ; 2 of a short word). */
+/* The ending of a counted noun: "%u device%s", n, ss_plural(n). */
+const char *ss_plural(uint64_t n);
+
+/* The candidate that was meant: the nearest to `word` by edit distance with transpositions, unless
+ * none is near (more than a third of its letters differ; 2 of a short word).  Where that is more
+ * than one slip away, a word put together with _ says more: kernel_size means kernel, write_json
+ * json, and step means step_time if no other candidate begins or ends so.  NULL: none. */
 const char *ss_nearest(const char *word, const char *const *candidates, uint32_t n);
 
 #endif

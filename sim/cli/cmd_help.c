@@ -6,6 +6,15 @@
 #include "graph/op.h"
 #include "lua/types.h"
 
+static void add_preset(const ss_attr_def *a, ss_text *out)
+{
+    char preset[SS_ATTR_TEXT];
+    if (a->preset == SS_ATTR_REQUIRED)
+        ss_text_add(out, "; must be given\n");
+    else
+        ss_text_add(out, "; %s unless given\n", ss_attr_text(a, a->preset, preset, sizeof preset));
+}
+
 static void add_attribute(const ss_attr_def *a, ss_text *out)
 {
     ss_text_add(out, "  %-16s %s", a->name, a->help);
@@ -17,42 +26,50 @@ static void add_attribute(const ss_attr_def *a, ss_text *out)
             else
                 ss_text_add_bytes(out, c, 1);
     }
-    char preset[SS_ATTR_TEXT];
-    if (a->preset == SS_ATTR_REQUIRED)
-        ss_text_add(out, "; must be given");
-    else
-        ss_text_add(out, "; %s unless given", ss_attr_text(a, a->preset, preset, sizeof preset));
-    ss_text_add(out, "\n");
+    add_preset(a, out);
 }
 
-static bool has_attribute(const ss_op_kind *kind, const char *stem, const char *end)
+/* kernel, as most people write it, before kernel_h and kernel_w. */
+static void add_pair(const ss_attr_def *h, const char *stem, ss_text *out)
 {
-    uint32_t n = ss_op_kind_attrs(kind), i = 0;
-    size_t length = strlen(stem);
-    while (i < n && (strncmp(kind->attr[i].name, stem, length) != 0 ||
-                     strcmp(kind->attr[i].name + length, end) != 0))
-        i++;
-    return i < n;
+    ss_text_add(out, "  %-16s %s and %s at once: a number, or { h, w }", stem, h[0].name,
+                h[1].name);
+    add_preset(h, out);
+    for (int i = 0; i < 2; i++)
+        ss_text_add(out, "    %-14s %s\n", h[i].name, h[i].help);
 }
 
-/* Options that stand for two attributes each (lua/lua_model.c). */
-static void add_pairs(const ss_op_kind *kind, ss_text *out)
+/* "{ out =, kernel =, ... }": what must be given. */
+static void add_call(const ss_op_kind *kind, ss_text *out)
 {
-    static const char *const stems[] = {"kernel", "stride", "padding", "factor"};
-    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
-        if (has_attribute(kind, stems[i], "_h") && has_attribute(kind, stems[i], "_w"))
-            ss_text_add(out, "  %-16s %s_h and %s_w at once: a number, or { h, w }\n", stems[i],
-                        stems[i], stems[i]);
+    char stem[SS_ATTR_STEM];
+    uint32_t n = ss_op_kind_attrs(kind);
+    ss_text_add(out, "model:%s(name, %s, {", kind->name,
+                kind->max_inputs == 1 ? "tensor" : "{ tensors }");
+    for (uint32_t i = 0; i < n; i++) {
+        bool pair = ss_op_kind_pair(kind, i, stem);
+        if (kind->attr[i].preset == SS_ATTR_REQUIRED)
+            ss_text_add(out, " %s =,", pair ? stem : kind->attr[i].name);
+        i += pair;
+    }
+    ss_text_add(out, " ... })\n");
 }
 
 static void add_kind(const ss_op_kind *kind, ss_text *out)
 {
+    char stem[SS_ATTR_STEM];
     uint32_t n = ss_op_kind_attrs(kind);
-    ss_text_add(out, "model:%s(name, %s, { options })\n\n%s\n\noptions:\n", kind->name,
-                kind->max_inputs == 1 ? "tensor" : "{ tensors }", kind->summary);
-    for (uint32_t i = 0; i < n; i++)
-        add_attribute(&kind->attr[i], out);
-    add_pairs(kind, out);
+    add_call(kind, out);
+    ss_text_add(out, "\n%s\n\noptions:\n", kind->summary);
+    for (uint32_t i = 0; i < n; i++) {
+        const ss_attr_def *a = &kind->attr[i];
+        if (!ss_op_kind_pair(kind, i, stem) || a[0].preset != a[1].preset) {
+            add_attribute(a, out);
+            continue;
+        }
+        add_pair(a, stem, out);
+        i++;
+    }
     ss_text_add(out, "  %-16s operators with one label share their weights\n", "share");
     ss_text_add(out, "  %-16s a number for grouping and placement; 0: none\n", "layer");
 }

@@ -37,6 +37,20 @@ uint32_t ss_op_kind_attrs(const ss_op_kind *kind)
     return n;
 }
 
+bool ss_op_kind_pair(const ss_op_kind *kind, uint32_t i, char *stem)
+{
+    if (i + 1 >= ss_op_kind_attrs(kind))
+        return false;
+    const char *h = kind->attr[i].name, *w = kind->attr[i + 1].name;
+    size_t n = strlen(h);
+    if (n < 3 || n > SS_ATTR_STEM || strlen(w) != n || strncmp(h, w, n - 1) != 0 ||
+        strcmp(h + n - 2, "_h") != 0 || w[n - 1] != 'w')
+        return false;
+    memcpy(stem, h, n - 2);
+    stem[n - 2] = '\0';
+    return true;
+}
+
 /* Attributes */
 
 enum { MAX_CHOICES = 16, CHOICE_TEXT = 160 };

@@ -115,6 +115,10 @@ struct ss_op_kind {
 const ss_op_kind *ss_op_kind_find(const char *name); /* NULL: unknown */
 const ss_op_kind *const *ss_op_kinds(uint32_t *n);   /* all, in the order of the help */
 uint32_t ss_op_kind_attrs(const ss_op_kind *kind);
+/* Whether attribute `i` ("kernel_h") and the one after it ("kernel_w") are the two directions of
+ * one thing; writes its name without the ending ("kernel"), SS_ATTR_STEM bytes at most. */
+enum { SS_ATTR_STEM = 32 };
+bool ss_op_kind_pair(const ss_op_kind *kind, uint32_t i, char *stem);
 /* "relu" -> 1 for an attribute with choices. */
 ss_status ss_attr_parse(const ss_attr_def *a, const char *text, int64_t *out, ss_error *err);
 /* The other way: "relu", "true", or the number. */

@@ -34,7 +34,7 @@ static ss_status window_count(const window *w, int64_t extent, const char *what,
 {
     if (extent + 2 * w->padding < w->size)
         return ss_fail(err, SS_EINVAL,
-                       "a window of %lld does not fit in a %s of %lld with %lld of padding on "
+                       "a kernel of %lld does not fit in a %s of %lld with a padding of %lld on "
                        "either side",
                        (long long)w->size, what, (long long)extent, (long long)w->padding);
     *out = (extent + 2 * w->padding - w->size) / w->stride + 1;

@@ -29,14 +29,20 @@ static void let_go_if_unused(ss_lua_box *box)
     }
 }
 
+/* A method on something else is mostly a dot where a colon was meant. */
+static int called_on(lua_State *L, const char *method, const ss_lua_type *type)
+{
+    return ss_lua_refuse(L, "'%s' was called on %s, not on a %s; use a colon: %s:%s(...)", method,
+                         ss_lua_kind_of(L, 1), type->noun, type->noun, method);
+}
+
 /* close, __gc and __close; upvalue: the type. Closing twice is once. */
 static int box_close(lua_State *L)
 {
     const ss_lua_type *type = lua_touserdata(L, lua_upvalueindex(1));
     ss_lua_box *box = luaL_testudata(L, 1, type->name);
     if (!box)
-        return ss_lua_refuse(L, "'close' was called on %s, not on a %s", ss_lua_kind_of(L, 1),
-                             type->noun);
+        return called_on(L, "close", type);
     box->closed = true;
     let_go_if_unused(box);
     return 0;
@@ -128,8 +134,7 @@ static int wrong_type(lua_State *L, int arg, const ss_lua_type *type)
     lua_Debug ar = {0};
     const char *method = method_name(L, type);
     if (method && arg == 1)
-        return ss_lua_refuse(L, "'%s' was called on %s, not on a %s", method,
-                             ss_lua_kind_of(L, arg), type->noun);
+        return called_on(L, method, type);
     const char *function = method;
     if (!method && lua_getstack(L, 0, &ar) && lua_getinfo(L, "n", &ar))
         function = ar.name;
@@ -182,7 +187,42 @@ void *ss_lua_value_test(lua_State *L, int index, const ss_lua_type *type)
     return luaL_testudata(L, index, type->name);
 }
 
+int ss_lua_value_same(lua_State *L)
+{
+    size_t bytes = lua_rawlen(L, 1);
+    bool same = lua_type(L, 1) == LUA_TUSERDATA && lua_type(L, 2) == LUA_TUSERDATA &&
+                lua_rawlen(L, 2) == bytes && lua_getmetatable(L, 1) && lua_getmetatable(L, 2) &&
+                lua_rawequal(L, -1, -2) &&
+                memcmp(lua_touserdata(L, 1), lua_touserdata(L, 2), bytes) == 0;
+    if (same) {
+        lua_getiuservalue(L, 1, 1);
+        lua_getiuservalue(L, 2, 1);
+        same = lua_rawequal(L, -1, -2);
+    }
+    lua_pushboolean(L, same);
+    return 1;
+}
+
 /* -- fields and methods ----------------------------------------------------------------------- */
+
+/* "name, step_time, task(), memory()": operator kinds, which a model has too, are too many. */
+static const char *push_names(lua_State *L, const ss_lua_type *type)
+{
+    luaL_Buffer names;
+    luaL_buffinit(L, &names);
+    for (const ss_lua_field *f = type->fields; f && f->name; f++) {
+        luaL_addstring(&names, f->name);
+        luaL_addstring(&names, ", ");
+    }
+    for (const ss_lua_method *m = type->methods; m && m->name; m++) {
+        luaL_addstring(&names, m->name);
+        luaL_addstring(&names, "(), ");
+    }
+    if (luaL_bufflen(&names))
+        luaL_buffsub(&names, 2);
+    luaL_pushresult(&names);
+    return lua_tostring(L, -1);
+}
 
 static int unknown_field(lua_State *L, const ss_lua_type *type)
 {
@@ -203,7 +243,8 @@ static int unknown_field(lua_State *L, const ss_lua_type *type)
     if (near)
         return ss_lua_refuse(L, "a %s has no field or method '%s'; did you mean '%s'?", type->noun,
                              word, near);
-    return ss_lua_refuse(L, "a %s has no field or method '%s'", type->noun, word);
+    return ss_lua_refuse(L, "a %s has no field or method '%s'; there are %s", type->noun, word,
+                         push_names(L, type));
 }
 
 /* Upvalues: the type, its methods by name, its fields by name (numbers of rows). */

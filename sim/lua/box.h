@@ -80,6 +80,7 @@ ss_lua_box *ss_lua_box_test(lua_State *L, int index, const ss_lua_type *type);
  * `owner`. */
 void *ss_lua_value_new(lua_State *L, const ss_lua_type *type, size_t bytes, int owner);
 void *ss_lua_value_test(lua_State *L, int index, const ss_lua_type *type);
+int ss_lua_value_same(lua_State *L); /* __eq of such types: the same bytes and the same owner */
 
 /* A text for the core to write into, freed by the collector if nothing else does it; and its end:
  * pushes what was written (or raises), frees it, and gives 1. */

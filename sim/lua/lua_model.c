@@ -1,4 +1,5 @@
-/* lua_model.c - soapstone.model: networks from a script.
+/* lua_model.c - soapstone.model: networks from a script; what it says when asked is in
+ * lua_model_ask.c.
  *
  * There is a method for each operator kind, made from the table of kinds (graph/op.h): its
  * attributes are the method's options.  A new kind needs nothing here.
@@ -9,115 +10,12 @@
 #include <lauxlib.h>
 
 #include "base/mem.h"
+#include "lua/lua_model.h"
 #include "lua/opts.h"
 #include "lua/state.h"
 #include "lua/types.h"
 
 enum { PATH = 200 };
-
-static ss_lua_model *check(lua_State *L, int arg)
-{
-    return ss_lua_check(L, arg, &ss_lua_model_type);
-}
-
-/* -- tensors ---------------------------------------------------------------------------------- */
-
-typedef struct tensor_value {
-    ss_tensor tensor;
-} tensor_value;
-
-static tensor_value *check_tensor_value(lua_State *L, int index)
-{
-    tensor_value *v = ss_lua_value_test(L, index, &ss_lua_tensor_type);
-    if (!v)
-        ss_lua_refuse(L, "a tensor is expected, not %s", ss_lua_kind_of(L, index));
-    return v;
-}
-
-static const ss_tensor_row *tensor_row(lua_State *L, int index)
-{
-    tensor_value *v = check_tensor_value(L, index);
-    lua_getiuservalue(L, index, 1);
-    ss_lua_box *box = ss_lua_box_test(L, -1, &ss_lua_model_type);
-    lua_pop(L, 1); /* the tensor keeps it */
-    if (!box) {
-        ss_lua_refuse(L, "the model of this tensor is closed");
-        return NULL;
-    }
-    return &((ss_lua_model *)box->object)->model->tensor[v->tensor.i];
-}
-
-static void push_tensor(lua_State *L, int model, ss_tensor tensor)
-{
-    tensor_value *v = ss_lua_value_new(L, &ss_lua_tensor_type, sizeof *v, model);
-    v->tensor = tensor;
-}
-
-static void push_extents(lua_State *L, const ss_shape *s)
-{
-    lua_createtable(L, (int)s->rank, 0);
-    for (uint32_t d = 0; d < s->rank; d++) {
-        lua_pushinteger(L, s->extent[d]);
-        lua_rawseti(L, -2, (lua_Integer)d + 1);
-    }
-}
-
-static int tensor_get_name(lua_State *L, int index)
-{
-    lua_pushstring(L, tensor_row(L, index)->name);
-    return 1;
-}
-
-static int tensor_get_shape(lua_State *L, int index)
-{
-    push_extents(L, &tensor_row(L, index)->shape);
-    return 1;
-}
-
-static int tensor_get_dtype(lua_State *L, int index)
-{
-    lua_pushstring(L, ss_dtype_name(tensor_row(L, index)->shape.dtype));
-    return 1;
-}
-
-static int tensor_text(lua_State *L)
-{
-    char shape[128];
-    const ss_tensor_row *row = tensor_row(L, 1);
-    lua_pushfstring(L, "tensor %s %s %s", row->name,
-                    ss_shape_text(&row->shape, shape, sizeof shape),
-                    ss_dtype_name(row->shape.dtype));
-    return 1;
-}
-
-static int tensor_same(lua_State *L)
-{
-    tensor_value *a = ss_lua_value_test(L, 1, &ss_lua_tensor_type);
-    tensor_value *b = ss_lua_value_test(L, 2, &ss_lua_tensor_type);
-    bool same = a && b && a->tensor.i == b->tensor.i;
-    if (same) {
-        lua_getiuservalue(L, 1, 1);
-        lua_getiuservalue(L, 2, 1);
-        same = lua_rawequal(L, -1, -2);
-    }
-    lua_pushboolean(L, same);
-    return 1;
-}
-
-static const ss_lua_field tensor_fields[] = {
-    {"name", tensor_get_name, "the operator's; of further outputs \"enc1.hy\""},
-    {"shape", tensor_get_shape, "list of extents; the first is the sample"},
-    {"dtype", tensor_get_dtype, "element type: \"f32\""},
-    {NULL, NULL, NULL},
-};
-
-const ss_lua_type ss_lua_tensor_type = {
-    .name = "soapstone.tensor",
-    .noun = "tensor",
-    .fields = tensor_fields,
-    .text = tensor_text,
-    .same = tensor_same,
-};
 
 /* -- making one ------------------------------------------------------------------------------- */
 
@@ -227,8 +125,8 @@ static int model_input(lua_State *L)
         shape.extent[d] = ss_lua_integer(L, -1, 1, INT64_MAX, path);
         lua_pop(L, 1);
     }
-    push_tensor(L, 1, (ss_tensor){0});
-    tensor_value *v = lua_touserdata(L, -1);
+    ss_lua_tensor_push(L, 1, (ss_tensor){0});
+    ss_lua_tensor *v = lua_touserdata(L, -1);
 
     ss_error err;
     if (ss_model_input(m->model, name, &shape, &v->tensor, &err))
@@ -238,14 +136,8 @@ static int model_input(lua_State *L)
 
 /* -- operators -------------------------------------------------------------------------------- */
 
-/* kernel = 3 or { 3, 1 } stands for kernel_h and kernel_w. */
-static const char *const pairs_of[] = {"kernel", "stride", "padding", "factor"};
-enum { PAIRS = sizeof pairs_of / sizeof *pairs_of };
-
-static int find_attr(const ss_op_kind *kind, const char *stem, const char *end)
+static int find_attr(const ss_op_kind *kind, const char *name)
 {
-    char name[64];
-    snprintf(name, sizeof name, "%s%s", stem, end);
     uint32_t n = ss_op_kind_attrs(kind);
     for (uint32_t i = 0; i < n; i++)
         if (!strcmp(kind->attr[i].name, name))
@@ -266,45 +158,45 @@ static int64_t read_attr(lua_State *L, const ss_attr_def *a, const char *path)
     return ss_lua_integer(L, -1, a->min, a->max, path);
 }
 
-/* The value of `kernel` on top of the stack, into kernel_h and kernel_w. */
-static void read_pair(lua_State *L, const ss_op_kind *kind, const char *stem, int64_t *attr,
-                      const char *what)
+/* kernel = 3 or { 3, 1 }, on top of the stack, into kernel_h, which is attribute `h`, and kernel_w.
+ */
+static void read_pair(lua_State *L, const ss_op_kind *kind, uint32_t h, const char *stem,
+                      int64_t *attr, const char *what)
 {
-    int h = find_attr(kind, stem, "_h"), w = find_attr(kind, stem, "_w");
     char path[PATH];
     bool list = lua_istable(L, -1);
     if (list && lua_rawlen(L, -1) != 2)
         ss_lua_refuse(L, "%s: option '%s' has %d numbers; it takes one, or two: { h, w }", what,
                       stem, (int)lua_rawlen(L, -1));
-    for (int i = 0; i < 2; i++) {
-        int at = i ? w : h;
+    if (!list && lua_type(L, -1) != LUA_TNUMBER)
+        ss_lua_refuse(
+            L, "%s: option '%s' should be a whole number, or { h, w }, not %s (%s; and %s)", what,
+            stem, ss_lua_kind_of(L, -1), kind->attr[h].help, kind->attr[h + 1].help);
+    for (uint32_t i = 0; i < 2; i++) {
         if (list) {
-            lua_rawgeti(L, -1, i + 1);
-            ss_lua_name(path, sizeof path, "%s: option '%s[%d]'", what, stem, i + 1);
+            lua_rawgeti(L, -1, (lua_Integer)i + 1);
+            ss_lua_name(path, sizeof path, "%s: option '%s[%d]'", what, stem, (int)i + 1);
         } else {
             lua_pushvalue(L, -1);
             ss_lua_name(path, sizeof path, "%s: option '%s'", what, stem);
         }
-        attr[at] = read_attr(L, &kind->attr[at], path);
+        attr[h + i] = read_attr(L, &kind->attr[h + i], path);
         lua_pop(L, 1);
     }
 }
 
-static bool has_pair(const ss_op_kind *kind, const char *stem)
-{
-    return find_attr(kind, stem, "_h") >= 0 && find_attr(kind, stem, "_w") >= 0;
-}
-
+/* What is asked for most, kernel rather than kernel_h, stands first: so it does in messages. */
 static void refuse_unknown_options(lua_State *L, int index, const ss_op_kind *kind,
                                    const char *what)
 {
-    const char *names[SS_MAX_ATTRS + PAIRS + 2];
+    char stem[SS_MAX_ATTRS][SS_ATTR_STEM];
+    const char *names[2 * SS_MAX_ATTRS + 2];
     uint32_t n = 0, attrs = ss_op_kind_attrs(kind);
     for (uint32_t i = 0; i < attrs; i++)
+        if (ss_op_kind_pair(kind, i, stem[i]))
+            names[n++] = stem[i];
+    for (uint32_t i = 0; i < attrs; i++)
         names[n++] = kind->attr[i].name;
-    for (int i = 0; i < PAIRS; i++)
-        if (has_pair(kind, pairs_of[i]))
-            names[n++] = pairs_of[i];
     names[n++] = "share";
     names[n++] = "layer";
     ss_lua_opts_names(L, index, NULL, names, n, what);
@@ -326,13 +218,14 @@ static void read_options(lua_State *L, int index, ss_op_spec *spec, const char *
     refuse_unknown_options(L, index, spec->kind, what);
     if (!lua_istable(L, index))
         return;
-    for (int i = 0; i < PAIRS; i++) {
-        if (!has_pair(spec->kind, pairs_of[i]) || !get_option(L, index, pairs_of[i]))
+    uint32_t attrs = ss_op_kind_attrs(spec->kind);
+    for (uint32_t i = 0; i < attrs; i++) {
+        char stem[SS_ATTR_STEM];
+        if (!ss_op_kind_pair(spec->kind, i, stem) || !get_option(L, index, stem))
             continue;
-        read_pair(L, spec->kind, pairs_of[i], spec->attr, what);
+        read_pair(L, spec->kind, i, stem, spec->attr, what);
         lua_pop(L, 1);
     }
-    uint32_t attrs = ss_op_kind_attrs(spec->kind);
     for (uint32_t i = 0; i < attrs; i++) {
         if (!get_option(L, index, spec->kind->attr[i].name))
             continue;
@@ -355,7 +248,7 @@ static void read_options(lua_State *L, int index, ss_op_spec *spec, const char *
 /* An attribute "dtype" is the model's element type unless it is given. */
 static void preset_dtype(const ss_lua_model *m, ss_op_spec *spec)
 {
-    int at = find_attr(spec->kind, "dtype", "");
+    int at = find_attr(spec->kind, "dtype");
     int64_t dtype;
     if (at >= 0 && !ss_attr_parse(&spec->kind->attr[at], ss_dtype_name(m->dtype), &dtype, NULL))
         spec->attr[at] = dtype;
@@ -367,14 +260,20 @@ static void require_attrs(lua_State *L, const ss_op_spec *spec, const char *what
     uint32_t attrs = ss_op_kind_attrs(spec->kind);
     for (uint32_t i = 0; i < attrs; i++) {
         const ss_attr_def *a = &spec->kind->attr[i];
-        if (spec->attr[i] == SS_ATTR_REQUIRED)
+        char stem[SS_ATTR_STEM];
+        if (spec->attr[i] != SS_ATTR_REQUIRED)
+            continue;
+        if (ss_op_kind_pair(spec->kind, i, stem) && spec->attr[i + 1] == SS_ATTR_REQUIRED)
+            ss_lua_refuse(L, "%s: option '%s' is missing (a number, or { h, w }: %s, %s)", what,
+                          stem, a->help, a[1].help);
+        else
             ss_lua_refuse(L, "%s: option '%s' is missing (%s)", what, a->name, a->help);
     }
 }
 
 static ss_tensor read_tensor(lua_State *L, int index, int model, const char *what, uint32_t i)
 {
-    tensor_value *v = ss_lua_value_test(L, index, &ss_lua_tensor_type);
+    ss_lua_tensor *v = ss_lua_value_test(L, index, &ss_lua_tensor_type);
     if (!v)
         ss_lua_refuse(L, "%s: input %d should be a tensor, not %s", what, (int)i + 1,
                       ss_lua_kind_of(L, index));
@@ -423,9 +322,9 @@ static int model_add(lua_State *L)
     read_options(L, 4, &spec, what);
     require_attrs(L, &spec, what);
     lua_settop(L, 4);
-    tensor_value *out[SS_MAX_OUTPUTS];
+    ss_lua_tensor *out[SS_MAX_OUTPUTS];
     for (int i = 0; i < SS_MAX_OUTPUTS; i++) { /* made before the work: this may raise */
-        push_tensor(L, 1, (ss_tensor){0});
+        ss_lua_tensor_push(L, 1, (ss_tensor){0});
         out[i] = lua_touserdata(L, -1);
     }
 
@@ -441,195 +340,13 @@ static int model_add(lua_State *L)
     return (int)row->def->outputs;
 }
 
-/* -- asking it -------------------------------------------------------------------------------- */
-
-/* model:totals() -> table */
-static int model_totals(lua_State *L)
-{
-    ss_model_totals t = ss_model_total(check(L, 1)->model);
-    lua_createtable(L, 0, 6);
-    ss_lua_set_integer(L, "parameters", t.parameters);
-    ss_lua_set_integer(L, "parameter_bytes", t.parameter_bytes);
-    ss_lua_set_count(L, "macs", t.macs);
-    ss_lua_set_count(L, "forward_flops", t.forward_flops);
-    ss_lua_set_integer(L, "output_elements", t.output_elements);
-    ss_lua_set_integer(L, "operators", t.operators);
-    return 1;
-}
-
-/* The value as a script writes it: true, "relu", 3. */
-static void push_attr_value(lua_State *L, const ss_attr_def *a, int64_t value)
-{
-    char text[SS_ATTR_TEXT];
-    if (!a->choices)
-        lua_pushinteger(L, value);
-    else if (!strcmp(a->choices, "bool"))
-        lua_pushboolean(L, value != 0);
-    else
-        lua_pushstring(L, ss_attr_text(a, value, text, sizeof text));
-}
-
-static void push_attrs(lua_State *L, const ss_op_def *def)
-{
-    uint32_t n = ss_op_kind_attrs(def->kind);
-    lua_createtable(L, 0, (int)n);
-    for (uint32_t i = 0; i < n; i++) {
-        push_attr_value(L, &def->kind->attr[i], def->attr[i]);
-        lua_setfield(L, -2, def->kind->attr[i].name);
-    }
-}
-
-static void push_dims(lua_State *L, const ss_op_def *def)
-{
-    lua_createtable(L, (int)def->out[0].rank, 0);
-    for (uint32_t d = 0; d < def->out[0].rank; d++) {
-        char cls[2] = {(char)def->dim[d].cls, '\0'};
-        lua_createtable(L, 0, 4);
-        ss_lua_set_text(L, "name", def->dim[d].name);
-        ss_lua_set_text(L, "class", cls);
-        ss_lua_set_integer(L, "extent", def->out[0].extent[d]);
-        ss_lua_set_integer(L, "grain", def->dim[d].grain);
-        lua_rawseti(L, -2, (lua_Integer)d + 1);
-    }
-}
-
-static void push_op(lua_State *L, int model, const ss_model *m, ss_op op)
-{
-    const ss_op_row *row = &m->op[op.i];
-    const ss_op_def *def = row->def;
-    ss_box whole = ss_box_whole(&def->out[0]);
-    ss_work work;
-    ss_op_work(def, SS_FORWARD, row->input_gradient, &whole, &work);
-    int64_t parameters = 0;
-    for (uint32_t w = 0; w < def->weights; w++)
-        parameters += ss_shape_elements(&def->weight[w].shape);
-
-    lua_createtable(L, 0, 12);
-    ss_lua_set_integer(L, "index", op.i);
-    ss_lua_set_text(L, "name", row->name);
-    ss_lua_set_text(L, "kind", def->kind->name);
-    ss_lua_set_text(L, "share", row->share);
-    ss_lua_set_integer(L, "layer", row->layer);
-    ss_lua_set_integer(L, "parameters", parameters);
-    ss_lua_set_count(L, "macs", work.macs);
-    ss_lua_set_count(L, "flops", work.flops);
-    push_attrs(L, def);
-    lua_setfield(L, -2, "attributes");
-    push_dims(L, def);
-    lua_setfield(L, -2, "dims");
-    lua_createtable(L, (int)def->inputs, 0);
-    for (uint32_t i = 0; i < def->inputs; i++) {
-        push_tensor(L, model, row->in[i]);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    lua_setfield(L, -2, "inputs");
-    lua_createtable(L, (int)def->outputs, 0);
-    for (uint32_t i = 0; i < def->outputs; i++) {
-        push_tensor(L, model, row->out[i]);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    lua_setfield(L, -2, "outputs");
-}
-
-/* Upvalues: the model, the position. */
-static int next_op(lua_State *L)
-{
-    lua_settop(L, 0);
-    lua_pushvalue(L, lua_upvalueindex(1));
-    ss_model *m = check(L, 1)->model;
-    lua_Integer i = lua_tointeger(L, lua_upvalueindex(2)) + 1;
-    if (i > m->ops)
-        return 0;
-    lua_pushinteger(L, i);
-    lua_replace(L, lua_upvalueindex(2));
-    push_op(L, 1, m, (ss_op){(uint32_t)i});
-    return 1;
-}
-
-/* model:ops() -> iterator of tables */
-static int model_ops(lua_State *L)
-{
-    check(L, 1);
-    lua_pushvalue(L, 1);
-    lua_pushinteger(L, 0);
-    lua_pushcclosure(L, next_op, 2);
-    return 1;
-}
-
-ss_op ss_lua_op(lua_State *L, int index, const ss_model *m, const char *path)
-{
-    if (lua_type(L, index) == LUA_TNUMBER)
-        return (ss_op){(uint32_t)ss_lua_integer(L, index, 1, m->ops, path)};
-    const char *name = ss_lua_text(L, index, path);
-    uint32_t id = ss_names_find(&m->op_names, name);
-    if (!id) {
-        const char *near = ss_names_nearest(&m->op_names, name);
-        if (near)
-            ss_lua_refuse(L, "%s: model %s has no operator '%s'; did you mean '%s'?", path, m->name,
-                          name, near);
-        ss_lua_refuse(L, "%s: model %s has no operator '%s'", path, m->name, name);
-    }
-    return (ss_op){id};
-}
-
-/* model:op(name or position) -> table */
-static int model_op(lua_State *L)
-{
-    ss_model *m = check(L, 1)->model;
-    push_op(L, 1, m, ss_lua_op(L, 2, m, "model:op"));
-    return 1;
-}
-
-static int get_name(lua_State *L, int index)
-{
-    lua_pushstring(L, check(L, index)->model->name);
-    return 1;
-}
-
-static int get_batch(lua_State *L, int index)
-{
-    lua_pushinteger(L, ss_model_batch(check(L, index)->model));
-    return 1;
-}
-
-static int get_dtype(lua_State *L, int index)
-{
-    lua_pushstring(L, ss_dtype_name(check(L, index)->dtype));
-    return 1;
-}
-
-static int model_text(lua_State *L)
-{
-    ss_lua_box *box = luaL_checkudata(L, 1, ss_lua_model_type.name);
-    if (box->closed || !box->object) {
-        lua_pushliteral(L, "model (closed)");
-        return 1;
-    }
-    const ss_model *m = ((ss_lua_model *)box->object)->model;
-    ss_model_totals t = ss_model_total(m);
-    char parameters[SS_QUANTITY_TEXT], bytes[SS_QUANTITY_TEXT], flops[SS_QUANTITY_TEXT], text[400];
-    ss_lua_name(
-        text, sizeof text, "model %s: %d operators, batch %lld, %s parameters (%s), %s forward",
-        m->name, (int)t.operators, (long long)ss_model_batch(m),
-        ss_format_quantity((double)t.parameters, SS_UNIT_NONE, parameters, sizeof parameters),
-        ss_format_quantity((double)t.parameter_bytes, SS_UNIT_BYTES, bytes, sizeof bytes),
-        ss_format_quantity(t.forward_flops, SS_UNIT_FLOP, flops, sizeof flops));
-    lua_pushstring(L, text);
-    return 1;
-}
-
-static const ss_lua_field model_fields[] = {
-    {"name", get_name, "what reports and files call it"},
-    {"batch", get_batch, "samples of one step"},
-    {"dtype", get_dtype, "element type of new inputs"},
-    {NULL, NULL, NULL},
-};
+/* -- the type ---------------------------------------------------------------------------------- */
 
 static const ss_lua_method model_methods[] = {
     {"input", model_input, "(name, extents, { dtype = }) -> tensor: what the network reads"},
-    {"totals", model_totals, "() -> table: parameters, macs, forward_flops, ..."},
-    {"ops", model_ops, "() -> iterator of tables: every operator in order"},
-    {"op", model_op, "(name or position) -> table: one operator"},
+    {"totals", ss_lua_model_totals, "() -> table: parameters, macs, forward_flops, ..."},
+    {"ops", ss_lua_model_ops, "() -> iterator of tables: every operator in order"},
+    {"op", ss_lua_model_op, "(name or position) -> table: one operator"},
     {NULL, NULL, NULL},
 };
 
@@ -637,9 +354,9 @@ const ss_lua_type ss_lua_model_type = {
     .name = "soapstone.model",
     .noun = "model",
     .free = free_model,
-    .fields = model_fields,
+    .fields = ss_lua_model_fields,
     .methods = model_methods,
-    .text = model_text,
+    .text = ss_lua_model_text,
 };
 
 /* -- the module ------------------------------------------------------------------------------- */
@@ -667,7 +384,7 @@ static void push_attribute(lua_State *L, const ss_attr_def *a)
     ss_lua_set_text(L, "choices", a->choices);
     ss_lua_set_flag(L, "required", a->preset == SS_ATTR_REQUIRED);
     if (a->preset != SS_ATTR_REQUIRED) {
-        push_attr_value(L, a, a->preset);
+        ss_lua_attr_push(L, a, a->preset);
         lua_setfield(L, -2, "preset");
     }
 }

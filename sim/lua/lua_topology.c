@@ -69,20 +69,6 @@ static int node_text(lua_State *L)
     return 1;
 }
 
-static int node_same(lua_State *L)
-{
-    node_value *a = ss_lua_value_test(L, 1, &ss_lua_node_type);
-    node_value *b = ss_lua_value_test(L, 2, &ss_lua_node_type);
-    bool same = a && b && a->node.i == b->node.i;
-    if (same) {
-        lua_getiuservalue(L, 1, 1);
-        lua_getiuservalue(L, 2, 1);
-        same = lua_rawequal(L, -1, -2);
-    }
-    lua_pushboolean(L, same);
-    return 1;
-}
-
 static const ss_lua_field node_fields[] = {
     {"name", node_get_name, "its name"},
     {"device", node_get_device, "its number among the devices; nil of a switch"},
@@ -94,7 +80,7 @@ const ss_lua_type ss_lua_node_type = {
     .noun = "node",
     .fields = node_fields,
     .text = node_text,
-    .same = node_same,
+    .same = ss_lua_value_same,
 };
 
 /* -- reading nodes and devices ---------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include "lua/box.h"
 #include "lua/state.h"
 
-enum { PATH = 200, CHOICES = 32, NAMES = 128 };
+enum { PATH = 200, CHOICES = 32, NAMES = 128, LIST = 512 };
 
 static const char *const examples[] = {
     [SS_UNIT_NONE] = "0.5",         [SS_UNIT_SECONDS] = "\"700 ns\"",
@@ -88,23 +88,30 @@ const char *ss_lua_text(lua_State *L, int index, const char *path)
     return text;
 }
 
+/* "full, half and one_way"; cut where the buffer ends. */
+static const char *join(char *list, size_t size, const char *const *names, uint32_t n,
+                        const char *last)
+{
+    size_t used = 0;
+    list[0] = '\0';
+    for (uint32_t i = 0; i < n && used < size; i++) {
+        const char *comma = i == 0 ? "" : i + 1 < n ? ", " : last;
+        used += (size_t)snprintf(list + used, size - used, "%s%s", comma, names[i]);
+    }
+    return list;
+}
+
 int ss_lua_unknown(lua_State *L, const char *what, const char *word, const char *const *names,
                    uint32_t n)
 {
+    char list[LIST];
     const char *near = ss_nearest(word, names, n);
     if (near)
         return ss_lua_refuse(L, "%s '%s'; did you mean '%s'?", what, word, near);
     if (n == 0 || n > 24)
         return ss_lua_refuse(L, "%s '%s'", what, word);
-    char list[512] = "";
-    size_t used = 0;
-    for (uint32_t i = 0; i < n && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
-                                 i == 0      ? ""
-                                 : i + 1 < n ? ", "
-                                             : " and ",
-                                 names[i]);
-    return ss_lua_refuse(L, "%s '%s'; there are %s", what, word, list);
+    return ss_lua_refuse(L, "%s '%s'; there are %s", what, word,
+                         join(list, sizeof list, names, n, " and "));
 }
 
 /* Cuts "a|b|c" into `names`, using `buffer` for the text. */
@@ -123,9 +130,11 @@ static uint32_t cut_choices(const char *choices, char *buffer, size_t size, cons
 
 int ss_lua_choice(lua_State *L, int index, const char *choices, const char *path)
 {
-    char buffer[512], what[PATH];
+    char buffer[512], what[PATH], list[LIST];
     const char *names[CHOICES];
     uint32_t n = cut_choices(choices, buffer, sizeof buffer, names);
+    if (lua_type(L, index) != LUA_TSTRING)
+        wrong_kind(L, index, path, join(list, sizeof list, names, n, " or "));
     const char *word = ss_lua_text(L, index, path);
     for (uint32_t i = 0; i < n; i++)
         if (!strcmp(word, names[i]))

@@ -215,6 +215,22 @@ static void the_nearest_name_is_one_that_may_have_been_meant(void)
     CHECK(strcmp(ss_nearest("knid", names, 5), "kind") == 0);
     CHECK(!ss_nearest("memory", names, 5));
     CHECK(!ss_nearest("", names, 0));
+
+    static const char *const parts[] = {"kernel",    "json",         "step_time",
+                                        "write_dot", "compute_time", "h"};
+    CHECK(strcmp(ss_nearest("kernel_size", parts, 6), "kernel") == 0);
+    CHECK(strcmp(ss_nearest("write_json", parts, 6), "json") == 0);
+    CHECK(strcmp(ss_nearest("write_dt", parts, 6), "write_dot") == 0);
+    CHECK(strcmp(ss_nearest("step", parts, 6), "step_time") == 0);
+    CHECK(!ss_nearest("time", parts, 6), "two end so");
+    CHECK(!ss_nearest("size_h", parts, 6), "too short a part");
+    CHECK(!ss_nearest("kernels_of", parts, 6), "a part is whole");
+}
+
+static void a_noun_has_its_plural(void)
+{
+    CHECK(strcmp(ss_plural(1), "") == 0);
+    CHECK(strcmp(ss_plural(0), "s") == 0 && strcmp(ss_plural(37), "s") == 0);
 }
 
 static void times_are_rounded_once_to_the_nearest(void)
@@ -419,6 +435,7 @@ int main(void)
     RUN(pieces_of_all_lengths_are_appended_whole);
     RUN(a_failed_append_is_seen_at_the_end);
     RUN(the_nearest_name_is_one_that_may_have_been_meant);
+    RUN(a_noun_has_its_plural);
     RUN(times_are_rounded_once_to_the_nearest);
     RUN(times_never_wrap);
     RUN(quantities_are_read_with_their_units);

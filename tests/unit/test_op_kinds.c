@@ -37,7 +37,7 @@ static void what_makes_no_sense_is_refused(void)
     REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=3 stride_h=0", "stride_h is 0", 5, 3, 9, 9);
     REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=3 stride_h=-2", "stride_h is -2", 5, 3, 9, 9);
     REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=11 padding_w=0",
-            "window of 11 does not fit in a width of 9", 5, 3, 9, 9);
+            "kernel of 11 does not fit in a width of 9", 5, 3, 9, 9);
     REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=3 groups=2", "2 groups do not divide 3 input", 5,
             3, 9, 9);
     REFUSED("conv2d", "out=4 kernel_h=3 kernel_w=3", "its input is 5x27: it reads images", 5, 27);
