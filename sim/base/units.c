@@ -83,6 +83,11 @@ const char *ss_unit_name(ss_unit unit)
     return kinds[unit].name;
 }
 
+const char *ss_unit_example(ss_unit unit)
+{
+    return kinds[unit].example;
+}
+
 const char *ss_unit_symbol(ss_unit unit)
 {
     return kinds[unit].symbol;

@@ -38,8 +38,9 @@ typedef enum ss_unit {
     SS_UNIT_FLOP_PER_SECOND /* the same and "/s"; FLOPS is accepted for FLOP/s */
 } ss_unit;
 
-const char *ss_unit_name(ss_unit unit);   /* in a sentence: "bytes per second" */
-const char *ss_unit_symbol(ss_unit unit); /* as in a file's attribute: "B/s"; "1" for none */
+const char *ss_unit_name(ss_unit unit);    /* in a sentence: "bytes per second" */
+const char *ss_unit_example(ss_unit unit); /* as a script writes it: "\"700 ns\"" */
+const char *ss_unit_symbol(ss_unit unit);  /* as in a file's attribute: "B/s"; "1" for none */
 
 /* "25 GB/s" -> 25e9. A bare number is in the base unit.  The message of a refusal names what was
  * read, what was expected and an example; a bit/byte or case slip is pointed out as such. */

@@ -189,9 +189,13 @@ void ss_args_overview(ss_text *out)
                      "strategy.\n\ncommands:\n");
     for (uint32_t i = 0; ss_commands[i]; i++)
         ss_text_add(out, "  %-10s %s\n", ss_commands[i]->name, ss_commands[i]->summary);
-    ss_text_add(out, "\nsoapstone COMMAND --help says more; soapstone --version says which.\n"
-                     "exit status: 0 done, 1 the answer is no, 2 the input is wrong, 3 the machine "
-                     "failed\n");
+    ss_text_add(
+        out,
+        "\nsoapstone COMMAND --help says more; soapstone help topics lists what else there is\n"
+        "to ask (operators, models, topologies, strategies, units); soapstone --version "
+        "says which.\n"
+        "exit status: 0 done, 1 the answer is no, 2 the input is wrong, 3 the machine "
+        "failed\n");
 }
 
 int ss_cli_fail(const ss_error *err)

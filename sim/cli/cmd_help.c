@@ -1,9 +1,12 @@
-/* cmd_help.c - soapstone help [COMMAND | operators | options | KIND | TYPE] */
+/* cmd_help.c - soapstone help [TOPIC] */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "cli/commands.h"
+#include "cli/host.h"
 #include "graph/op.h"
+#include "lua/library.h"
 #include "lua/types.h"
 
 static void add_preset(const ss_attr_def *a, ss_text *out)
@@ -114,53 +117,159 @@ static void add_type(const ss_lua_type *type, ss_text *out)
     ss_text_add(out, "\ndocs/lua-api.md has examples.\n");
 }
 
-static ss_status unknown_topic(const char *topic, ss_error *err)
+static void add_units(ss_text *out)
 {
-    const char *names[256];
+    static const ss_unit units[] = {SS_UNIT_SECONDS,          SS_UNIT_BYTES,
+                                    SS_UNIT_BYTES_PER_SECOND, SS_UNIT_FLOP,
+                                    SS_UNIT_FLOP_PER_SECOND,  SS_UNIT_NONE};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        ss_text_add(out, "%-18s such as %s\n", ss_unit_name(units[i]), ss_unit_example(units[i]));
+    ss_text_add(out,
+                "\nA quantity is a number in the unit itself (2 is two seconds) or a text with its "
+                "own.\ntimes     s ms us ns ps min h d\n"
+                "prefixes  k M G T P are powers of 1000, Ki Mi Gi Ti Pi of 1024\n"
+                "B is bytes, b is bits, for rates: \"100 Gb/s\" is 12.5 GB/s. Upper and lower case "
+                "matter.\n");
+}
+
+/* Topics that are no command, operator or type; a NULL `add` reads a folder of ours. */
+static const struct topic {
+    const char *name, *summary;
+    void (*add)(ss_text *out);
+} topics[] = {
+    {"topics", "this list", NULL},
+    {"operators", "the kinds of operators; help KIND lists the options of one", add_kinds},
+    {"options", "those of soapstone.problem: the assumptions of a simulation", ss_lua_problem_help},
+    {"strategies", "ready-made strategies and their options", ss_lua_strategies_help},
+    {"units", "how quantities are written", add_units},
+    {"models", "what models/ has; help NAME tells of one", NULL},
+    {"topologies", "what topologies/ has; help NAME tells of one", NULL},
+};
+enum { TOPICS = sizeof topics / sizeof *topics, OF_FOLDERS = TOPICS - 2 };
+
+static const struct topic *find_topic(const char *name)
+{
+    for (int i = 0; i < TOPICS; i++)
+        if (!strcmp(topics[i].name, name))
+            return &topics[i];
+    return NULL;
+}
+
+static void add_topics(ss_text *out)
+{
+    ss_text_add(out, "soapstone help TOPIC, where TOPIC is\n");
+    for (int i = 0; i < TOPICS; i++)
+        ss_text_add(out, "  %-12s %s\n", topics[i].name, topics[i].summary);
+    ss_text_add(out, "or a command:");
+    for (uint32_t i = 0; ss_commands[i]; i++)
+        ss_text_add(out, " %s", ss_commands[i]->name);
+    ss_text_add(out, "\nor what a script holds:");
+    for (int i = 0; i < TYPES; i++)
+        ss_text_add(out, " %s", types[i]->noun);
+    ss_text_add(out, "\nor a kind of operator, a model or a topology by its name: conv2d, nmt, "
+                     "ring\n");
+}
+
+/* -- what models/ and topologies/ have: needs Lua, which knows where they are --------------------
+ */
+
+/* Each file of the folder with the first sentence of its comment. */
+static void add_folder(lua_State *L, const char *folder, ss_text *out)
+{
+    ss_lua_push_library(L, folder);
+    lua_Integer n = (lua_Integer)lua_rawlen(L, -1);
+    for (lua_Integer i = 1; i <= n; i++) {
+        lua_rawgeti(L, -1, i);
+        ss_text_add(out, "%-16s ", lua_tostring(L, -1));
+        ss_lua_library_comment(L, folder, lua_tostring(L, -1), false, out);
+        ss_text_add(out, "\n");
+        lua_pop(L, 1);
+    }
+    ss_text_add(out, "\nrequire \"%s.NAME\" { options }; soapstone help NAME says more of one.\n",
+                folder);
+}
+
+static uint32_t add_names(lua_State *L, const char *folder, const char **names, uint32_t n,
+                          uint32_t most)
+{
+    ss_lua_push_library(L, folder); /* stays on the stack and keeps the names */
+    uint32_t files = (uint32_t)lua_rawlen(L, -1);
+    for (uint32_t i = 1; i <= files && n < most; i++) {
+        lua_rawgeti(L, -1, i);
+        names[n++] = lua_tostring(L, -1);
+        lua_pop(L, 1);
+    }
+    return n;
+}
+
+static int unknown_topic(lua_State *L, const char *topic)
+{
+    enum { MOST = 512 };
+    const char *names[MOST];
     uint32_t n = 0, kinds;
     const ss_op_kind *const *kind = ss_op_kinds(&kinds);
     for (uint32_t i = 0; ss_commands[i] && n < 100; i++)
         names[n++] = ss_commands[i]->name;
-    names[n++] = "operators";
-    names[n++] = "options";
+    for (int i = 0; i < TOPICS; i++)
+        names[n++] = topics[i].name;
     for (int i = 0; i < TYPES; i++)
         names[n++] = types[i]->noun;
-    for (uint32_t i = 0; i < kinds && n < 256; i++)
+    for (uint32_t i = 0; i < kinds && n < MOST; i++)
         names[n++] = kind[i]->name;
+    for (int i = OF_FOLDERS; i < TOPICS; i++)
+        n = add_names(L, topics[i].name, names, n, MOST);
     const char *near = ss_nearest(topic, names, n);
     if (near)
-        return ss_fail(err, SS_EINVAL, "there is no help on '%s'; did you mean '%s'?", topic, near);
-    return ss_fail(
-        err, SS_EINVAL,
-        "there is no help on '%s'; topics are the commands, operators, options, and each "
-        "kind of operator",
-        topic);
+        return ss_lua_refuse(L, "there is no help on '%s'; did you mean '%s'?", topic, near);
+    return ss_lua_refuse(L, "there is no help on '%s'; soapstone help topics lists what there is",
+                         topic);
+}
+
+static int folder_body(lua_State *L)
+{
+    const char *word = ss_host_cli(L)->argument[0];
+    const struct topic *topic = find_topic(word);
+    ss_text *text = ss_lua_text_new(L);
+    bool found = topic != NULL;
+    if (topic)
+        add_folder(L, topic->name, text);
+    for (int i = OF_FOLDERS; i < TOPICS && !found; i++) {
+        found = ss_lua_library_comment(L, topics[i].name, word, true, text);
+        if (found)
+            ss_text_add(text, "\n\nrequire \"%s.%s\" { options }\n", topics[i].name, word);
+    }
+    if (!found)
+        return unknown_topic(L, word);
+    ss_lua_text_push(L, text);
+    fputs(lua_tostring(L, -1), stdout);
+    lua_pushinteger(L, 0);
+    return 1;
 }
 
 static int run(ss_cli *cli)
 {
-    ss_error err;
     ss_text text = {0};
-    const char *topic = cli->arguments ? cli->argument[0] : NULL;
-    const ss_command *command = topic ? ss_command_find(topic) : NULL;
-    const ss_op_kind *kind = topic ? ss_op_kind_find(topic) : NULL;
-    ss_status s = SS_OK;
-    if (!topic)
+    const char *word = cli->arguments ? cli->argument[0] : NULL;
+    const ss_command *command = word ? ss_command_find(word) : NULL;
+    const ss_op_kind *kind = word ? ss_op_kind_find(word) : NULL;
+    const ss_lua_type *type = word ? find_type(word) : NULL;
+    const struct topic *topic = word ? find_topic(word) : NULL;
+    if (!word)
         ss_args_overview(&text);
     else if (command)
         ss_args_help(command, &text);
-    else if (!strcmp(topic, "operators"))
-        add_kinds(&text);
-    else if (!strcmp(topic, "options"))
-        ss_lua_problem_help(&text);
-    else if (find_type(topic))
-        add_type(find_type(topic), &text);
+    else if (topic == topics)
+        add_topics(&text);
+    else if (topic && topic->add)
+        topic->add(&text);
+    else if (type)
+        add_type(type, &text);
     else if (kind)
         add_kind(kind, &text);
     else
-        s = unknown_topic(topic, &err);
-    if (!s)
-        s = ss_text_status(&text, &err);
+        return ss_host_call(cli, folder_body);
+    ss_error err;
+    ss_status s = ss_text_status(&text, &err);
     if (!s)
         fputs(ss_text_get(&text), stdout);
     ss_text_free(&text);
@@ -171,12 +280,11 @@ static const ss_flag flags[] = {{0}};
 
 const ss_command ss_command_help = {
     .name = "help",
-    .summary = "Explains a command, a kind of operator, or what a script holds",
-    .usage = "help [COMMAND | operators | options | KIND | TYPE]",
+    .summary = "Explains a command, a kind of operator, what a script holds, and more",
+    .usage = "help [TOPIC]",
     .about =
-        "operators lists the kinds of operators, options those of a problem; KIND is one of the\n"
-        "former (conv2d); TYPE is model, tensor, topology, node, costs, problem, strategy or "
-        "result.",
+        "help topics lists what can be asked: commands, operators and each kind of them (conv2d),\n"
+        "options, strategies, units, models, topologies, and what a script holds (model, result).",
     .flags = flags,
     .example = "soapstone help conv2d",
     .most = 1,

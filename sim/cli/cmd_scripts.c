@@ -16,8 +16,8 @@ static const ss_flag simulate_flags[] = {
     {"links", 0, "MODE", "fifo-hop, fifo-pipe or fifo-path"},
     {"segment", 0, "SIZE", "messages are cut into pieces of this size: \"4 MiB\""},
     {"max-segments", 0, "N", "and into no more than so many"},
-    {"model", 'm', "NAME", "a file of models/: nmt"},
-    {"topology", 't', "NAME", "a file of topologies/: p100_cluster"},
+    {"model", 'm', "NAME", "one of models/ (nmt), or the path of a file of your own"},
+    {"topology", 't', "NAME", "one of topologies/ (ring), or the path of your own"},
     {"strategy", 's', "NAME,...", "ready-made strategies or files of saved ones"},
     {"option", 'o', "KEY=VALUE", "model.batch=64, topology.nodes=4, sync=ring (may be repeated)"},
     {"record", 'r', "FILE.h5", "writes everything there too"},
@@ -34,7 +34,9 @@ const ss_command ss_command_simulate = {
              "       soapstone simulate --dag FILE.json [--links MODE] [--segment SIZE]",
     .about =
         "Without --strategy all that fit are compared. With --dag the makespan and the finish\n"
-        "of every task are printed.",
+        "of every task are printed. A NAME with a slash in it or .lua at its end is the path of a\n"
+        "file that returns a function of options, as those of models/ do, or a model or topology.\n"
+        "soapstone help models and help topologies list ours.",
     .flags = simulate_flags,
     .example = "soapstone simulate -m nmt -t p100_cluster -s data_parallel,expert_rnn "
                "-o model.batch=1024",

@@ -104,6 +104,26 @@ static const ss_opt *options_of(int kind)
     return kind == RANDOM ? random_list : kind == EXPERT_RNN ? rnn_list : plain_list;
 }
 
+void ss_lua_strategies_help(ss_text *out)
+{
+    static const char *const says[] = {
+        [DATA_PARALLEL] = "every operator cut along the samples, a part on each device",
+        [MODEL_PARALLEL] = "whole operators in order, cut into runs of balanced time, one a device",
+        [EXPERT_CNN] = "fully connected operators split by channel, all others by sample",
+        [EXPERT_RNN] = "data parallel across machines; inside, layers are dealt over the devices",
+        [RANDOM] = "degrees and devices drawn from a seeded stream",
+        [WHOLE] = "every operator in one part on the first device",
+    };
+    const char *name = READY;
+    for (int k = 0; k <= WHOLE; k++) {
+        int n = (int)strcspn(name, "|");
+        ss_text_add(out, "%.*s%*s %s\n", n, name, 16 - n, "", says[k]);
+        for (const ss_opt *o = options_of(k); o->name; o++)
+            ss_text_add(out, "  %-14s %s\n", o->name, o->help);
+        name += n + 1;
+    }
+}
+
 /* For balancing: what the problem's costs say of a whole operator. */
 static double whole_seconds(void *context, ss_op op, ss_device device)
 {

@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "lua/box.h"
+#include "lua/library.h"
 #include "lua/opts.h"
 
 #ifndef PATH_MAX
@@ -252,4 +253,5 @@ void ss_lua_prepare(lua_State *L, uint64_t seed)
     lua_rawsetp(L, LUA_REGISTRYINDEX, &SEED);
     ss_lua_make_repeatable(L, seed);
     ss_lua_preload(L);
+    ss_lua_add_searcher(L);
 }

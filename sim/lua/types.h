@@ -65,6 +65,8 @@ const ss_view *ss_lua_view(lua_State *L, int index);
 int ss_lua_strategy_new(lua_State *L, int problem, const char *kind, int options);
 /* The same from a file; and a table of what was matched. */
 int ss_lua_strategy_load(lua_State *L, int problem, const char *path, int options);
+/* The ready-made ones and their options, for the help. */
+void ss_lua_strategies_help(ss_text *out);
 /* Pushes what a simulation of the problem at `problem` says. */
 int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const char *name);
 

@@ -44,13 +44,26 @@ expect 2 "nowhere.h5" plot gantt nowhere.h5
 expect 2 "--model is missing" simulate
 expect 2 "--topology is missing" simulate -m mlp
 expect 2 "there is no models/mpl.lua" simulate -m mpl -t x
-expect 2 "is not the name of a file of models/" simulate -m ../mlp -t x
+expect 2 "there is no models/mpl.lua; did you mean models/mlp.lua?" simulate -m mpl -t x
+expect 2 "there is no topologies/rings.lua; did you mean topologies/ring.lua?" simulate -m mlp -t rings
+expect 2 "there is no models/frobnicate.lua; there are alexnet, bert," simulate -m frobnicate -t x
+expect 2 "--model ../mlp: No such file" simulate -m ../mlp -t x
+expect 2 "--topology nowhere.lua: No such file" simulate -m mlp -t nowhere.lua
+echo 'return 3' >number.lua
+expect 2 "--model number.lua: the file should return a function of options, or the model itself, not number" \
+  simulate -m number.lua -t ring
+echo 'return nil + 1' >fails.lua
+expect 2 "fails.lua:1: attempt to perform arithmetic" simulate -m fails.lua -t ring
 expect 2 "--option should be KEY=VALUE, not 'batch'" simulate -m mlp -t x -o batch
-expect 2 "--option modl.batch" simulate -m mlp -t x -o modl.batch=3
+expect 2 "--option modl.batch: did you mean model.batch?" simulate -m mlp -t x -o modl.batch=3
+expect 2 "options of the model are model.NAME" simulate -m mlp -t ring -o batch=3
+expect 2 "unknown option 'synk'; did you mean 'sync'?" simulate -m mlp -t ring -o synk=ring
 expect 2 "mlp: unknown option 'bach'; did you mean 'batch'?" simulate -m mlp -t x -o model.bach=3
 expect 2 "--model does not go with --dag" simulate --dag x.json -m mlp
 expect 2 "nowhere.json" simulate --dag nowhere.json
 expect 2 "there is no help on 'conv2'; did you mean 'conv2d'?" help conv2
+expect 2 "there is no help on 'nmtt'; did you mean 'nmt'?" help nmtt
+expect 2 "there is no help on 'frobnicate'; soapstone help topics lists" help frobnicate
 expect 2 "--tasks should be a whole number, not 'many'" bench --tasks many
 
 # scripts that fail
@@ -84,6 +97,17 @@ expect 0 "soapstone " --version
 expect 0 "conv2d" help operators
 expect 0 "parameter_server" help options
 expect 0 "output channels; must be given" help conv2d
+for word in kernel stride padding groups; do
+  if grep -q "^  $word " out; then ok; else bad "help conv2d does not tell of $word"; fi
+done
+expect 0 "kernel_h and kernel_w at once: a number, or { h, w }; must be given" help pool2d
+expect 0 "soapstone help topics" help
+expect 0 "strategies" help topics
+expect 0 "by_depth" help strategies
+expect 0 '"100 Gb/s"' help units
+expect 0 "nmt              neural machine translation" help models
+expect 0 "p100_cluster     machines of four P100" help topologies
+expect 0 'require "models.nmt"' help nmt
 
 expect 0 "problem:simulate(strategy, { name = }) -> result" help problem
 expect 0 "model:totals()" help model
@@ -138,6 +162,24 @@ expect 0 "1 tasks (1 compute, 0 transfers)" inspect one.json
 expect 0 "without expert_rnn: expert_rnn places operators by their layer" simulate -m mlp -t ring -o model.batch=64 -o sync=ring
 expect 0 "critical path" simulate -m mlp -t ring -o model.batch=64 -s data_parallel --record run.h5
 expect 0 "data_parallel" inspect run.h5
+cat >own.lua <<'LUA'
+local part = require "part" -- beside the file
+return function(o)
+  local m = require("soapstone.model").new { name = part }
+  m:linear("fc1", m:input("x", { o.batch or 32, 64 }), { out = 6 })
+  return m
+end
+LUA
+echo 'return "my network"' >part.lua
+cat >pair.lua <<'LUA'
+local t = require("soapstone.topology").new { name = "my pair" }
+t:link(t:device("a", { kind = "p100" }), t:device("b", { kind = "p100" }), { bandwidth = "10 GB/s" })
+return t
+LUA
+expect 0 "my network on my pair, data_parallel" simulate -m own.lua -t ./pair.lua -s data_parallel
+expect 0 "96 samples a step" simulate -m own.lua -t pair.lua -s data_parallel -o model.batch=96
+expect 2 "--option topology.count: pair.lua returns a topology, not a function of options" \
+  simulate -m own.lua -t pair.lua -o topology.count=3
 expect 0 '"data_parallel"' inspect run.h5 --json
 if grep -Eq '"step_time_s": [0-9.e-]{1,15},' out; then ok; else bad "whole picoseconds need few digits"; fi
 expect 0 'simulate -m mlp -t ring' inspect run.h5

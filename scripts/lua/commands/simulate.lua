@@ -27,9 +27,13 @@ local function read_options()
   for _, word in ipairs(given.option or {}) do
     local key, value = word:match "^([%w_.]+)=(.*)$"
     if not key then soapstone.refuse("--option should be KEY=VALUE, not '%s'", word) end
-    local part, name = key:match "^(%a+)%.([%w_]+)$"
+    local part, name = key:match "^([%w_]+)%.([%w_]+)$"
     if not part then part, name = "problem", key end
     if not options[part] then
+      local near = soapstone.nearest(part, { "model", "topology" })
+      if near then
+        soapstone.refuse("--option %s: did you mean %s.%s?", key, near, name)
+      end
       soapstone.refuse("--option %s: there are model.NAME, topology.NAME, and options of the problem",
         key)
     end
@@ -38,18 +42,46 @@ local function read_options()
   return options
 end
 
-local function load_part(folder, name, options)
-  if not name:find "^[%w_]+$" then
-    soapstone.refuse("'%s' is not the name of a file of %s/", name, folder)
+-- What a file of the user's own returns; what it requires may lie beside it.
+local function load_own(what, path)
+  local file, wrong = io.open(path)
+  if not file then soapstone.refuse("--%s %s", what, wrong) end
+  file:close()
+  local folder = path:match "^(.*)/" or "."
+  package.path = ("%s/?.lua;%s/?/init.lua;%s"):format(folder, folder, package.path)
+  local chunk, syntax = loadfile(path)
+  if not chunk then error(syntax, 0) end
+  return chunk()
+end
+
+local function load_part(what, folder, name, options)
+  local made
+  if name:find "/" or name:find "%.lua$" then
+    made = load_own(what, name)
+  else
+    made = require(folder .. "." .. name)
   end
-  local found, make = pcall(require, folder .. "." .. name)
-  if not found then
-    if not make:find("module '" .. folder .. "." .. name .. "' not found", 1, true) then
-      error(make, 0)
-    end
-    soapstone.refuse("there is no %s/%s.lua", folder, name)
+  if type(made) == "function" then return made(options) end
+  if type(made) ~= "userdata" then
+    soapstone.refuse("--%s %s: the file should return a function of options, or the %s itself, not %s",
+      what, name, what, type(made))
   end
-  return make(options)
+  local option = next(options)
+  if option then
+    soapstone.refuse("--option %s.%s: %s returns a %s, not a function of options", what, option, name,
+      what)
+  end
+  return made
+end
+
+-- Options without a dot are the problem's; who left the dot out is told where others go.
+local function make_problem(o)
+  local ok, problem = pcall(soapstone.problem, o)
+  if ok then return problem end
+  if problem:find("unknown option", 1, true) then
+    soapstone.refuse("%s (options of the model are model.NAME, of the topology topology.NAME)", problem)
+  end
+  error(problem, 0)
 end
 
 -- Those that were asked for; else all, and those that do not fit the model are passed over.
@@ -110,9 +142,9 @@ local function simulate_model()
   if not given.topology then soapstone.refuse("--topology is missing") end
   local options = read_options()
   local o = options.problem
-  o.model = load_part("models", last "model", options.model)
-  o.topology = load_part("topologies", last "topology", options.topology)
-  local problem = soapstone.problem(o)
+  o.model = load_part("model", "models", last "model", options.model)
+  o.topology = load_part("topology", "topologies", last "topology", options.topology)
+  local problem = make_problem(o)
   local made, results, unfit = simulate_all(problem)
   if given.json then
     print_json(results)
