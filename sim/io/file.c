@@ -2,20 +2,26 @@
 
 #include "io/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 enum {
     CHUNK = 65536,
-    KEPT_OF_NAME = 180, /* a name may have 255 bytes; ours needs some 30 more */
+    KEPT_OF_NAME = 180, /* a name may have 255 bytes; ours needs some 40 more */
     TRIES = 100
 };
 
@@ -134,7 +140,50 @@ static ss_status missing_folder(const char *path, ss_error *err)
                    (int)(slash - path), path);
 }
 
-/* Creates ".NAME.PID-K.part" beside the target: not "NAME.part", which may be somebody's. */
+/* Where this process's number means this process: machines can share a folder, and so can
+ * containers, which count their processes each for itself. */
+static uint64_t this_place(void)
+{
+    struct utsname machine;
+    char count[64] = "";
+    if (uname(&machine))
+        machine.nodename[0] = 0;
+    ssize_t n = readlink("/proc/self/ns/pid", count, sizeof count - 1);
+    count[n > 0 ? n : 0] = 0;
+    return ss_hash_text(ss_hash_text(SS_HASH_START, machine.nodename), count);
+}
+
+/* Whether `entry` is `stem` followed by "PID-K.part", and there is no process PID any more. */
+static bool is_dead(const char *entry, const char *stem)
+{
+    size_t n = strlen(stem);
+    if (strncmp(entry, stem, n))
+        return false;
+    size_t digits = strspn(entry + n, "0123456789");
+    const char *rest = entry + n + digits;
+    if (!digits || digits > 18 || *rest != '-')
+        return false;
+    size_t more = strspn(rest + 1, "0123456789");
+    if (!more || strcmp(rest + 1 + more, ".part"))
+        return false;
+    long long pid = strtoll(entry + n, NULL, 10);
+    return pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+/* Who is killed while writing leaves a hidden file.  The next to write the same name removes it, if
+ * it is certain that its writer is gone; what cannot be read or removed stays. */
+static void remove_dead(const char *folder, const char *stem)
+{
+    DIR *d = opendir(*folder ? folder : ".");
+    if (!d)
+        return;
+    for (struct dirent *e = readdir(d); e; e = readdir(d))
+        if (is_dead(e->d_name, stem))
+            unlinkat(dirfd(d), e->d_name, 0);
+    closedir(d);
+}
+
+/* Creates ".NAME.PLACE-PID-K.part" beside the target: not "NAME.part", which may be somebody's. */
 static ss_status open_temporary(ss_file *f, mode_t mode, ss_error *err)
 {
     const char *slash = strrchr(f->target, '/');
@@ -143,9 +192,13 @@ static ss_status open_temporary(ss_file *f, mode_t mode, ss_error *err)
     f->temporary = ss_alloc(room);
     if (!f->temporary)
         return ss_fail_memory(err, "a file's name", room);
+    char stem[KEPT_OF_NAME + 64];
+    snprintf(stem, sizeof stem, ".%.*s.%016" PRIx64 "-", KEPT_OF_NAME, f->target + folder,
+             this_place());
+    snprintf(f->temporary, room, "%.*s", (int)folder, f->target);
+    remove_dead(f->temporary, stem);
     for (uint32_t k = 0; k < TRIES; k++) {
-        snprintf(f->temporary, room, "%.*s.%.*s.%ld-%u.part", (int)folder, f->target, KEPT_OF_NAME,
-                 f->target + folder, (long)getpid(), k);
+        snprintf(f->temporary + folder, room - folder, "%s%ld-%u.part", stem, (long)getpid(), k);
         f->fd = open(f->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (f->fd >= 0)
             return SS_OK;

@@ -2,7 +2,9 @@
  *
  * A file that soapstone writes has its final name only when it is complete and on the disk: it is
  * written under a temporary name in the same folder, synced, and renamed.  Whoever is killed or
- * runs out of disk leaves the old file, if there was one, as it was.  Things that are no regular
+ * runs out of disk leaves the old file, if there was one, as it was.  What the killed one had
+ * written, ".NAME.PLACE-PID-K.part", is removed when the same name is next written where PID is
+ * known to be dead: on the same machine, and in the same container.  Things that are no regular
  * files
  * (/dev/stdout, a pipe) cannot be renamed over and are written straight.
  *

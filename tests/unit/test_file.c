@@ -180,6 +180,61 @@ static void a_full_disk_leaves_the_old_file_and_nothing_else(void)
     CHECK(files_in_folder() == 0, "%d files left", files_in_folder());
 }
 
+/* Begins a file and is killed. */
+static void die_while_writing(const char *path)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    CHECK(child >= 0, "fork");
+    if (!child) {
+        ss_file f;
+        if (!ss_file_begin(path, &f, &err) && !ss_file_put(&f, "half", 4, &err) &&
+            !ss_file_flush(&f, &err))
+            raise(SIGKILL);
+        _exit(9);
+    }
+    int how = 0;
+    waitpid(child, &how, 0);
+    CHECK(WIFSIGNALED(how), "child %d", how);
+}
+
+static void what_the_killed_left_goes_with_the_next_write_of_that_name(void)
+{
+    ss_file alive;
+    CHECK_OK(ss_file_begin(in_folder("mine"), &alive, &err));
+    die_while_writing(in_folder("mine"));
+    die_while_writing(in_folder("mine"));
+    die_while_writing(in_folder("mine.not"));
+    static const char *const others[] = {
+        ".mine.0123456789abcdef-2147483646-0.part", /* of another machine */
+        ".mine.part", ".mine.2147483646-0.part", ".mine"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        CHECK_OK(ss_file_write(in_folder(others[i]), "x", 1, &err));
+    CHECK(files_in_folder() == 7, "%d files: a second death removes what the first left",
+          files_in_folder());
+    CHECK_OK(ss_file_write(in_folder("mine"), "whole", 5, &err));
+    CHECK(files_in_folder() == 7, "%d files, one of them whole", files_in_folder());
+    CHECK(alive.temporary && !access(alive.temporary, F_OK), "a living writer's is kept");
+    ss_file_abandon(&alive);
+    CHECK_OK(ss_file_write(in_folder("mine.not"), "whole", 5, &err));
+    unlink(in_folder("mine"));
+    unlink(in_folder("mine.not"));
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        unlink(in_folder(others[i]));
+    CHECK(files_in_folder() == 0, "%d files left", files_in_folder());
+}
+
+static void a_bare_name_is_cleaned_up_after_too(void)
+{
+    char here[4096];
+    CHECK(getcwd(here, sizeof here) && !chdir(folder), "chdir");
+    die_while_writing("bare");
+    CHECK_OK(ss_file_write("bare", "x", 1, &err));
+    CHECK(!chdir(here), "chdir");
+    CHECK(files_in_folder() == 1, "%d files", files_in_folder());
+    unlink(in_folder("bare"));
+}
+
 /* The superuser may write everywhere, so a child becomes somebody else first. */
 static void no_permission_is_a_failure_of_the_machine(void)
 {
@@ -235,6 +290,8 @@ int main(void)
     RUN(what_is_missing_is_named);
     RUN(a_file_beyond_the_bound_is_refused);
     RUN(a_full_disk_leaves_the_old_file_and_nothing_else);
+    RUN(what_the_killed_left_goes_with_the_next_write_of_that_name);
+    RUN(a_bare_name_is_cleaned_up_after_too);
     RUN(no_permission_is_a_failure_of_the_machine);
     RUN(every_failed_allocation_leaves_nothing);
     rmdir(folder);
