@@ -65,6 +65,48 @@ static char **plain_environment(ss_error *err)
     return list;
 }
 
+/* ----------------------------------------------------------------------------------- the program
+ */
+
+static bool can_run(const char *path)
+{
+    struct stat is;
+    return !stat(path, &is) && S_ISREG(is.st_mode) && !access(path, X_OK);
+}
+
+static ss_status no_program(const char *name, ss_error *err)
+{
+    return ss_fail(err, SS_EUNSUPPORTED,
+                   "figures need gnuplot, and there is no program \"%s\": install it (Debian: apt "
+                   "install gnuplot-nox), or write the table alone and draw it elsewhere",
+                   name);
+}
+
+/* Looked up here and not by posix_spawnp: whether a program is missing is told by some only as exit
+ * status 127 of a child, under valgrind for one. */
+static ss_status find_program(const char *name, ss_text *path, ss_error *err)
+{
+    const char *folders = getenv("PATH");
+    bool found = false;
+    if (strchr(name, '/')) {
+        ss_text_add(path, "%s", name);
+        found = can_run(name);
+    } else {
+        for (const char *at = folders ? folders : "/bin:/usr/bin"; at && !found;) {
+            size_t n = strcspn(at, ":");
+            ss_text_clear(path);
+            ss_text_add(path, "%.*s%s%s", (int)n, at, n ? "/" : "./", name);
+            ss_status s = ss_text_status(path, err);
+            if (s)
+                return s;
+            found = can_run(path->at);
+            at = at[n] ? at + n + 1 : NULL;
+        }
+    }
+    ss_status s = ss_text_status(path, err);
+    return s ? s : found ? SS_OK : no_program(name, err);
+}
+
 /* ------------------------------------------------------------------------------------- the child
  */
 
@@ -99,7 +141,7 @@ static int spawn_quietly(pid_t *pid, char *const *argv, char **env, int say)
     if (!e)
         e = posix_spawn_file_actions_adddup2(&acts, say, 2);
     if (!e)
-        e = posix_spawnp(pid, argv[0], &acts, NULL, argv, env);
+        e = posix_spawn(pid, argv[0], &acts, NULL, argv, env);
     posix_spawn_file_actions_destroy(&acts);
     return e;
 }
@@ -128,11 +170,7 @@ static ss_status run(char *const *argv, char *said, int *status, ss_error *err)
     }
     close(ends[0]);
     if (e == ENOENT)
-        return ss_fail(
-            err, SS_EUNSUPPORTED,
-            "figures need gnuplot, and there is no program \"%s\": install it (Debian: apt "
-            "install gnuplot-nox), or write the table alone and draw it elsewhere",
-            argv[0]);
+        return no_program(argv[0], err);
     return e ? ss_fail(err, SS_EIO, "cannot run %s: %s", argv[0], strerror(e)) : SS_OK;
 }
 
@@ -197,13 +235,14 @@ static ss_status draw(const char *script, const char *data, const char *figure, 
     char width[32], said[SAID] = "";
     ss_text word[4] = {{0}};
     snprintf(width, sizeof width, "%.4g", o->width_in > 0 ? o->width_in : SS_PLOT_COLUMN_IN);
-    ss_text_add(&word[0], "%s", o->gnuplot ? o->gnuplot : "gnuplot");
+    ss_status s = find_program(o->gnuplot ? o->gnuplot : "gnuplot", &word[0], err);
     add_safe(&word[1], script);
     add_safe(&word[2], data);
     add_safe(&word[3], figure);
     ss_text form = {0};
     ss_text_add(&form, "%s", format);
-    ss_status s = ss_text_status(&form, err);
+    if (!s)
+        s = ss_text_status(&form, err);
     for (int i = 0; i < 4 && !s; i++)
         s = ss_text_status(&word[i], err);
     if (!s) {

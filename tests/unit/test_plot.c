@@ -657,6 +657,35 @@ static void without_gnuplot_one_is_told_how_to_get_it(void)
     step_free(&s);
 }
 
+static void gnuplot_is_looked_up_in_the_path(void)
+{
+    const char *fake = "#!/bin/sh\necho \"it is $0\"; exit 7\n";
+    const char *path = getenv("PATH");
+    char before[8192];
+    step s;
+    step_bare(&s, SS_LINKS_FIFO_HOP);
+    snprintf(before, sizeof before, "%s", path ? path : "");
+    CHECK(!mkdir("a", 0755) && !mkdir("b", 0755) && !mkdir("c", 0755));
+    CHECK(!mkdir("a/fake-gnuplot", 0755), "a folder is no program");
+    CHECK_OK(ss_file_write("b/fake-gnuplot", fake, strlen(fake), &err)); /* may not be run */
+    CHECK_OK(ss_file_write("c/fake-gnuplot", fake, strlen(fake), &err));
+    CHECK(!chmod("b/fake-gnuplot", 0644) && !chmod("c/fake-gnuplot", 0755));
+    ss_plot_options o = {.scripts = scripts, .gnuplot = "fake-gnuplot"};
+    setenv("PATH", "/no/such/folder:a:b:c:/bin", 1);
+    CHECK(ss_plot(&s.view, SS_PLOT_GANTT, "figure.svg", &o, &err) == SS_EIO);
+    CHECK_TEXT(err.text, "it is c/fake-gnuplot");
+    setenv("PATH", "/no/such/folder:a:b", 1);
+    CHECK(ss_plot(&s.view, SS_PLOT_GANTT, "figure.svg", &o, &err) == SS_EUNSUPPORTED);
+    CHECK_TEXT(err.text, "there is no program \"fake-gnuplot\"");
+    o.gnuplot = "b/fake-gnuplot";
+    CHECK(ss_plot(&s.view, SS_PLOT_GANTT, "figure.svg", &o, &err) == SS_EUNSUPPORTED);
+    setenv("PATH", before, 1);
+    remove("c/fake-gnuplot");
+    remove("b/fake-gnuplot");
+    CHECK(!rmdir("a/fake-gnuplot") && !rmdir("a") && !rmdir("b") && !rmdir("c"));
+    step_free(&s);
+}
+
 /* Programs that stand for gnuplot: one fails, one draws nothing, one warns of a missing file. */
 static void what_gnuplot_says_is_passed_on(void)
 {
@@ -836,6 +865,7 @@ int main(void)
     RUN(a_misspelt_figure_is_named);
     RUN(wrong_names_are_refused_before_anything_is_written);
     RUN(without_gnuplot_one_is_told_how_to_get_it);
+    RUN(gnuplot_is_looked_up_in_the_path);
     RUN(what_gnuplot_says_is_passed_on);
     RUN(figures_appear_whatever_their_name);
     RUN(long_names_are_shortened_where_it_hurts_least);
