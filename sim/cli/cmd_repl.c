@@ -14,6 +14,7 @@
 #include "cli/host.h"
 #include "cli/prompt.h"
 #include "lua/box.h"
+#include "lua/state.h"
 
 /* -- completion ------------------------------------------------------------------------------- */
 
@@ -143,23 +144,52 @@ static bool is_incomplete(lua_State *L)
     return message && n >= sizeof mark - 1 && !strcmp(message + n - (sizeof mark - 1), mark);
 }
 
-/* Leaves a function, or an error message, on the stack. */
-static int load_chunk(lua_State *L, const char *chunk)
+/* Lines before the chunk, from a pipe: errors then have the line of the input.  Lua reads them
+ * again for each chunk, which a long input does not make a prompt for. */
+typedef struct chunk_at {
+    bool counted;
+    uint32_t first; /* line of its first line, from 1 */
+} chunk_at;
+
+static int load_text(lua_State *L, const chunk_at *at, const char *before, const char *chunk)
 {
-    bool equals = chunk[0] == '=';
-    const char *expression = lua_pushfstring(L, "return %s", equals ? chunk + 1 : chunk);
-    int outcome = luaL_loadbufferx(L, expression, strlen(expression), "=stdin", "t");
-    if (outcome != LUA_OK && !equals) {
-        lua_pop(L, 1);
-        outcome = luaL_loadbufferx(L, chunk, strlen(chunk), "=stdin", "t");
-    }
+    luaL_Buffer text;
+    luaL_buffinit(L, &text);
+    for (uint32_t i = 1; at->counted && i < at->first; i++)
+        luaL_addchar(&text, '\n');
+    luaL_addstring(&text, before);
+    luaL_addstring(&text, chunk);
+    luaL_pushresult(&text);
+    size_t n;
+    const char *whole = lua_tolstring(L, -1, &n);
+    int outcome = luaL_loadbufferx(L, whole, n, "=stdin", "t");
     lua_remove(L, -2);
     return outcome;
 }
 
-/* Reads lines until a chunk is whole; false at the end of the input. */
-static bool read_chunk(lua_State *L, ss_prompt *p, ss_text *line, ss_text *chunk, int *outcome)
+/* Leaves a function, or an error message, on the stack.  "1 +" is the beginning of an expression
+ * and no statement at all: then what the expression lacks is the message. */
+static int load_chunk(lua_State *L, const chunk_at *at, const char *chunk)
 {
+    bool equals = chunk[0] == '=';
+    int outcome = load_text(L, at, "return ", equals ? chunk + 1 : chunk);
+    if (outcome == LUA_OK || equals)
+        return outcome;
+    bool begun = is_incomplete(L);
+    int expression = lua_gettop(L);
+    outcome = load_text(L, at, "", chunk);
+    if (begun && outcome == LUA_ERRSYNTAX && !is_incomplete(L))
+        lua_pop(L, 1);
+    else
+        lua_remove(L, expression);
+    return outcome;
+}
+
+/* Reads lines until a chunk is whole; false at the end of the input. */
+static bool read_chunk(lua_State *L, ss_prompt *p, chunk_at *at, ss_text *line, ss_text *chunk,
+                       int *outcome)
+{
+    uint32_t lines = 0;
     ss_text_clear(chunk);
     for (;;) {
         ss_read got = ss_prompt_read(p, chunk->n ? "... " : "> ", line);
@@ -169,13 +199,97 @@ static bool read_chunk(lua_State *L, ss_prompt *p, ss_text *line, ss_text *chunk
         }
         if (got == SS_READ_END && !chunk->n)
             return false;
-        if (got == SS_READ_LINE)
+        if (got == SS_READ_LINE) {
             ss_text_add(chunk, "%s%s", chunk->n ? "\n" : "", ss_text_get(line));
-        *outcome = load_chunk(L, ss_text_get(chunk));
-        if (got == SS_READ_END || *outcome != LUA_ERRSYNTAX || !is_incomplete(L))
+            lines++;
+        }
+        *outcome = load_chunk(L, at, ss_text_get(chunk));
+        if (got == SS_READ_END || *outcome != LUA_ERRSYNTAX || !is_incomplete(L)) {
+            at->first += lines;
             return true;
+        }
         lua_pop(L, 1);
     }
+}
+
+/* "exit" or "quit", unless the script has something of that name. */
+static bool asks_to_end(lua_State *L, const char *chunk)
+{
+    static const char *const words[] = {"exit", "quit", "exit()", "quit()"};
+    size_t n = strcspn(chunk, " \t();");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(chunk, words[i]) != 0)
+            continue;
+        lua_pushglobaltable(L);
+        lua_pushlstring(L, chunk, n);
+        bool ours = lua_rawget(L, -2) == LUA_TNIL;
+        lua_pop(L, 2);
+        return ours;
+    }
+    return false;
+}
+
+/* -- printing --------------------------------------------------------------------------------- */
+
+enum { MOST_ENTRIES = 24, MOST_VALUE = 72 };
+
+/* A value in a table's listing: one line, cut. */
+static void print_entry(lua_State *L, int index)
+{
+    size_t n;
+    bool text = lua_type(L, index) == LUA_TSTRING;
+    if (lua_istable(L, index) && luaL_getmetafield(L, index, "__tostring") == LUA_TNIL) {
+        lua_Integer items = (lua_Integer)lua_rawlen(L, index);
+        if (items)
+            printf("{ ... } -- list of %lld", (long long)items);
+        else
+            fputs((lua_pushnil(L), lua_next(L, index)) ? "{ ... }" : "{}", stdout);
+        return;
+    }
+    if (lua_isfunction(L, index)) { /* where it lies in memory is chance */
+        fputs("function", stdout);
+        return;
+    }
+    const char *line = luaL_tolstring(L, index, &n);
+    size_t cut = strcspn(line, "\n");
+    cut = cut < MOST_VALUE ? cut : MOST_VALUE;
+    printf("%s%.*s%s%s", text ? "\"" : "", (int)cut, line, cut < n ? "..." : "", text ? "\"" : "");
+}
+
+/* Whether every key has a place in the order. */
+static bool has_plain_keys(lua_State *L, int index)
+{
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+        int t = lua_type(L, -2);
+        if (t != LUA_TNUMBER && t != LUA_TSTRING && t != LUA_TBOOLEAN) {
+            lua_pop(L, 2);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* One level of a table, its keys in their order. */
+static void print_table(lua_State *L, int index)
+{
+    ss_lua_push_sorted_keys(L, index);
+    int keys = lua_gettop(L);
+    lua_Integer n = (lua_Integer)lua_rawlen(L, keys);
+    fputs(n ? "{\n" : "{", stdout);
+    for (lua_Integer i = 1; i <= n && i <= MOST_ENTRIES; i++) {
+        lua_rawgeti(L, keys, i);
+        bool name = lua_type(L, -1) == LUA_TSTRING;
+        printf(name ? "  %s = " : "  [%s] = ", luaL_tolstring(L, -1, NULL));
+        lua_pop(L, 1);
+        lua_rawget(L, index);
+        print_entry(L, lua_gettop(L));
+        fputc('\n', stdout);
+        lua_settop(L, keys);
+    }
+    if (n > MOST_ENTRIES)
+        printf("  ... and %lld more\n", (long long)(n - MOST_ENTRIES));
+    fputc('}', stdout);
+    lua_settop(L, keys - 1);
 }
 
 static void print_results(lua_State *L, int first)
@@ -183,6 +297,13 @@ static void print_results(lua_State *L, int first)
     int last = lua_gettop(L);
     for (int i = first; i <= last; i++) {
         size_t n;
+        if (lua_istable(L, i) && luaL_getmetafield(L, i, "__tostring") == LUA_TNIL &&
+            has_plain_keys(L, i)) {
+            fputs(i > first ? "\t" : "", stdout);
+            print_table(L, i);
+            continue;
+        }
+        lua_settop(L, last);
         const char *text = luaL_tolstring(L, i, &n);
         fputs(i > first ? "\t" : "", stdout);
         fwrite(text, 1, n, stdout);
@@ -244,8 +365,11 @@ static int body(lua_State *L)
     }
     lua_setglobal(L, "soapstone");
     int outcome;
-    while (read_chunk(L, r->prompt, &r->line, &r->chunk, &outcome)) {
+    chunk_at at = {.counted = !talks, .first = 1};
+    while (read_chunk(L, r->prompt, &at, &r->line, &r->chunk, &outcome)) {
         ss_prompt_remember(r->prompt, ss_text_get(&r->chunk));
+        if (asks_to_end(L, ss_text_get(&r->chunk)))
+            break;
         if (outcome == LUA_OK)
             outcome = call_chunk(L, r->prompt);
         if (outcome != LUA_OK && !talks)
@@ -281,10 +405,10 @@ const ss_command ss_command_repl = {
     .summary = "A prompt for Lua, with soapstone loaded",
     .usage = "repl [--seed N] [--debug]",
     .about =
-        "Expressions are printed; what is not complete goes on in the next line; Tab completes\n"
-        "names, fields and methods; Ctrl-C cancels; the history is kept in\n"
-        "$XDG_STATE_HOME/soapstone/history. From a pipe there are no prompts, and the first\n"
-        "error ends it.",
+        "Expressions are printed, tables one level deep; what is not complete goes on in the next\n"
+        "line; Tab completes names, fields and methods; Ctrl-C cancels; Ctrl-D, exit or quit\n"
+        "ends it; the history is kept in $XDG_STATE_HOME/soapstone/history. From a pipe there\n"
+        "are no prompts, and the first error ends it.",
     .flags = flags,
     .example = "echo 'print(soapstone.version)' | soapstone repl",
     .run = run,

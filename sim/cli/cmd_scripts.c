@@ -70,7 +70,7 @@ static const ss_flag inspect_flags[] = {JSON_FLAG, DEBUG_FLAG, {0}};
 
 const ss_command ss_command_inspect = {
     .name = "inspect",
-    .summary = "Says what is in a file: a record, a strategy, a task graph",
+    .summary = "Says what is in a file: a record, a strategy, a task graph, measured times",
     .usage = "inspect FILE [--json]",
     .flags = inspect_flags,
     .example = "soapstone inspect nmt.h5",

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/text.h"
 #include "graph/strategy.h"
 
 static const ss_op_row *row_of(const ss_strategy *s, ss_op op)
@@ -92,7 +93,7 @@ static ss_status check_degrees(const ss_strategy *s, ss_op op, const uint32_t *d
                 continue;
             return ss_fail(err, SS_EINVAL,
                            "%s: degree %u on dimension %u: its output has %u dimension%s",
-                           row->name, degree[d], d + 1, rank, rank == 1 ? "" : "s");
+                           row->name, degree[d], d + 1, rank, ss_plural(rank));
         }
         ss_status st = check_degree(s, op, d, degree[d], err);
         if (st)
@@ -115,7 +116,7 @@ static ss_status check_devices(const ss_strategy *s, ss_op op, const uint32_t *d
     char text[DEGREES_TEXT];
     if (n != parts && n != 1)
         return ss_fail(err, SS_EINVAL, "%s: %u device%s for %u part%s (%s)", row->name, n,
-                       n == 1 ? "" : "s", parts, parts == 1 ? "" : "s",
+                       ss_plural(n), parts, ss_plural(parts),
                        degrees_text(row->def, degree, degrees, text));
     for (uint32_t k = 0; k < n; k++)
         if (device[k].i < 1 || device[k].i > s->topology->devices)

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "io/file.h"
+#include "io/measured.h"
 #include "io/record.h"
 
 enum { SIGNATURE = 8, MOST_BYTES = 1 << 28 };
@@ -64,8 +65,10 @@ static void describe_strategy(json_t *root, bool json, ss_text *out)
         return;
     }
     ss_text_add(out, "strategy for model %s (hash %s) on topology %s\n", model, hash, topology);
-    ss_text_add(out, "  %zu operators, %zu of them cut, %zu with pins; at most %zu devices each\n",
-                json_object_size(operators), cut, pinned, most);
+    ss_text_add(out,
+                "  %zu operator%s, %zu of them cut, %zu with pins; at most %zu device%s each\n",
+                json_object_size(operators), ss_plural(json_object_size(operators)), cut, pinned,
+                most, ss_plural(most));
 }
 
 static void describe_graph(json_t *root, bool json, ss_text *out)
@@ -91,9 +94,11 @@ static void describe_graph(json_t *root, bool json, ss_text *out)
         return;
     }
     ss_text_add(out, "task graph %s\n", name ? name : "without a name");
-    ss_text_add(out, "  %zu tasks (%zu compute, %zu transfers), %zu dependencies\n", n,
-                n - transfers, transfers, deps);
-    ss_text_add(out, "  %zu devices, %zu links\n", devices, links);
+    ss_text_add(out, "  %zu task%s (%zu compute, %zu transfer%s), %zu dependenc%s\n", n,
+                ss_plural(n), n - transfers, transfers, ss_plural(transfers), deps,
+                deps == 1 ? "y" : "ies");
+    ss_text_add(out, "  %zu device%s, %zu link%s\n", devices, ss_plural(devices), links,
+                ss_plural(links));
 }
 
 static ss_status describe_json(const char *path, json_t *root, bool json, ss_text *out,
@@ -113,19 +118,21 @@ static ss_status describe_json(const char *path, json_t *root, bool json, ss_tex
     return ss_text_status(out, err);
 }
 
-static ss_status inspect_json(const char *path, bool json, ss_text *out, ss_error *err)
+static ss_status inspect_text(const char *path, bool json, ss_text *out, ss_error *err)
 {
     ss_text text = {0};
     json_error_t wrong;
     ss_status s = ss_file_read(path, MOST_BYTES, &text, err);
-    if (s) {
+    if (s || ss_measured_is_csv(ss_text_get(&text))) {
         ss_text_free(&text);
-        return s;
+        return s ? s : ss_measured_describe_csv(path, json, out, err);
     }
     json_t *root = json_loadb(ss_text_get(&text), text.n, JSON_REJECT_DUPLICATES, &wrong);
     if (!root)
-        s = ss_fail(err, SS_EFORMAT, "%s: neither a record (HDF5) nor JSON: line %d, column %d: %s",
-                    path, wrong.line, wrong.column, wrong.text);
+        s = ss_fail(
+            err, SS_EFORMAT,
+            "%s: neither a record (HDF5) nor measured times (CSV) nor JSON: line %d, column %d: %s",
+            path, wrong.line, wrong.column, wrong.text);
     else
         s = describe_json(path, root, json, out, err);
     json_decref(root);
@@ -141,5 +148,5 @@ ss_status ss_inspect(const char *path, bool json, ss_text *out, ss_error *err)
     if (s)
         return s;
     return is_record(path, bytes, n) ? ss_record_describe(path, json, out, err)
-                                     : inspect_json(path, json, out, err);
+                                     : inspect_text(path, json, out, err);
 }

@@ -1,7 +1,8 @@
-/* inspect.h - what is in a file: a record, a strategy or a bare task graph.
+/* inspect.h - what is in a file: a record, a strategy, a bare task graph or measured times.
  *
- * Goes by what the file holds, not by its name: records begin with HDF5's signature, the others are
- * JSON and tell themselves apart by their members.
+ * Goes by what the file holds, not by its name: records begin with HDF5's signature, strategies and
+ * graphs are JSON and tell themselves apart by their members, and measured times in CSV begin with
+ * the names of their columns.
  */
 #ifndef SS_INSPECT_H
 #define SS_INSPECT_H

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "io/file.h"
 #include "io/measured_h5.h"
+#include "io/measured_tally.h"
 
 enum { MOST_BYTES = 1 << 30, COLUMNS = 9, MOST_FIELDS = 64 };
 
@@ -218,7 +219,13 @@ static int32_t refused_column(const ss_measured *row, const ss_error *err)
     return KIND;
 }
 
-static ss_status read_row(const line *l, uint32_t fields, const int32_t *field_of, ss_costs *c,
+/* What becomes of the rows. */
+typedef struct sink {
+    ss_costs *costs;
+    ss_measured_tally *tally; /* or NULL: nobody counts */
+} sink;
+
+static ss_status read_row(const line *l, uint32_t fields, const int32_t *field_of, const sink *to,
                           ss_error *err)
 {
     if (l->fields != fields) {
@@ -236,12 +243,12 @@ static ss_status read_row(const line *l, uint32_t fields, const int32_t *field_o
     int32_t bad;
     if (read_values(text, &row, &bad, err))
         return fail_at(l, l->column[field_of[bad]], err);
-    if (ss_costs_add_measured(c, &row, err))
+    if (ss_costs_add_measured(to->costs, &row, err))
         return fail_at(l, l->column[field_of[refused_column(&row, err)]], err);
-    return SS_OK;
+    return to->tally ? ss_measured_count(to->tally, row.device_kind, row.kind, err) : SS_OK;
 }
 
-static ss_status read_lines(line *l, ss_costs *c, ss_error *err)
+static ss_status read_lines(line *l, const sink *to, ss_error *err)
 {
     int32_t field_of[COLUMNS];
     bool found;
@@ -257,27 +264,62 @@ static ss_status read_lines(line *l, ss_costs *c, ss_error *err)
         s = next_line(l, &found, err);
         if (s || !found)
             break;
-        s = read_row(l, fields, field_of, c, err);
+        s = read_row(l, fields, field_of, to, err);
     }
     return s;
 }
 
-ss_status ss_measured_read_csv(const char *path, ss_costs *c, ss_error *err)
+static ss_status read_csv(const char *path, const sink *to, ss_error *err)
 {
     ss_text bytes = {0};
     ss_status s = ss_file_read(path, MOST_BYTES, &bytes, err);
     if (!s && memchr(ss_text_get(&bytes), 0, bytes.n))
         s = ss_fail(err, SS_EFORMAT, "%s: not a text file: it has a zero byte", path);
     if (!s)
-        s = ss_costs_begin_table(c, path, err);
+        s = ss_costs_begin_table(to->costs, path, err);
     if (!s) {
         char none[1] = "";
         line l = {.path = path, .at = bytes.at ? bytes.at : none, .number = 1};
         if (!strncmp(l.at, "\xef\xbb\xbf", 3)) /* the mark that some programs put in front */
             l.at += 3;
-        s = read_lines(&l, c, err);
+        s = read_lines(&l, to, err);
     }
     ss_text_free(&bytes);
+    return s;
+}
+
+ss_status ss_measured_read_csv(const char *path, ss_costs *c, ss_error *err)
+{
+    return read_csv(path, &(sink){c, NULL}, err);
+}
+
+bool ss_measured_is_csv(const char *text)
+{
+    if (!strncmp(text, "\xef\xbb\xbf", 3))
+        text += 3;
+    for (text += strspn(text, " \t\r\n"); *text == '#'; text += strspn(text, " \t\r\n"))
+        text += strcspn(text, "\n");
+    text += *text == '"';
+    size_t n = strcspn(text, ",\"\r\n \t");
+    for (int32_t c = 0; c < COLUMNS; c++)
+        if (strlen(column_name[c]) == n && !strncmp(text, column_name[c], n))
+            return true;
+    return false;
+}
+
+ss_status ss_measured_describe_csv(const char *path, bool json, ss_text *out, ss_error *err)
+{
+    ss_measured_tally tally = {0};
+    ss_costs *c = NULL;
+    ss_status s = ss_costs_new(&c, err);
+    if (!s)
+        s = read_csv(path, &(sink){c, &tally}, err);
+    if (!s) {
+        ss_measured_tell(&tally, path, json, out);
+        s = ss_text_status(out, err);
+    }
+    ss_measured_tally_free(&tally);
+    ss_costs_free(c);
     return s;
 }
 

@@ -1,7 +1,7 @@
 /* measured.h - tables of measured operator times, from files.
  *
- * One row is one point: how long one part of an operator took in one phase on one kind of device.  The
- * columns have the same names in CSV (any order, told by the header line) and in HDF5 (a table
+ * One row is one point: how long one part of an operator took in one phase on one kind of device.
+ * The columns have the same names in CSV (any order, told by the header line) and in HDF5 (a table
  * "measured" at the root, one field or data set a column):
  *
  *   kind        operator kind: "conv2d"
@@ -21,9 +21,11 @@
 #ifndef SS_MEASURED_H
 #define SS_MEASURED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
+#include "base/text.h"
 #include "simulate/cost.h"
 
 enum { SS_MEASURED_REQUIRED = 7 }; /* of the columns, the first so many must be there */
@@ -35,10 +37,16 @@ ss_status ss_measured_phase_parse(const char *text, ss_phase *out, ss_error *err
  * (measured_h5.h), else CSV. */
 ss_status ss_measured_read(const char *path, ss_costs *c, ss_error *err);
 
-/* Begins a table named after the file and adds its rows.  A refusal begins with FILE:LINE:COLUMN (the
- * column counted in characters, from 1); the costs may then hold a part of the table.
- * Fields are separated by commas, may be quoted ("..." with "" for a quote) and must be where they hold
- * a comma; blank lines and lines that begin with # are skipped. */
+/* Begins a table named after the file and adds its rows.  A refusal begins with FILE:LINE:COLUMN
+ * (the column counted in characters, from 1); the costs may then hold a part of the table. Fields
+ * are separated by commas, may be quoted ("..." with "" for a quote) and must be where they hold a
+ * comma; blank lines and lines that begin with # are skipped. */
 ss_status ss_measured_read_csv(const char *path, ss_costs *c, ss_error *err);
+
+/* For `inspect`: whether a file's text looks like such a table (its first line that is no comment
+ * names a column), and how many rows there are of which devices and operators; it is read as above.
+ */
+bool ss_measured_is_csv(const char *text);
+ss_status ss_measured_describe_csv(const char *path, bool json, ss_text *out, ss_error *err);
 
 #endif

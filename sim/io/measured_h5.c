@@ -9,6 +9,7 @@
 #include "base/names.h"
 #include "io/h5.h"
 #include "io/measured.h"
+#include "io/measured_tally.h"
 
 #define KIND "soapstone measured table"
 enum { FORMAT = 1 };
@@ -122,83 +123,20 @@ bool ss_measured_is_in_h5(ss_h5 *f)
     return ss_h5_has(f, table) && !ss_h5_has(f, "manifest");
 }
 
-/* Which words a column has, and how often each. */
-typedef struct tally {
-    ss_names words;
-    uint32_t *times; /* [words + 1] */
-    uint32_t cap;
-} tally;
-
-static void free_tally(tally *t)
-{
-    ss_names_free(&t->words);
-    ss_free(t->times);
-}
-
-static ss_status count_word(tally *t, const char *word, ss_error *err)
-{
-    uint32_t id, known = t->words.n;
-    ss_status s = SS_RESERVE(t->times, t->cap, (size_t)known + 2, "words of a table", err);
-    if (!s)
-        s = ss_names_add(&t->words, word, &id, err);
-    if (s)
-        return s;
-    if (t->words.n > known)
-        t->times[id] = 0;
-    t->times[id]++;
-    return SS_OK;
-}
-
-static void tell_tally(const tally *t, bool json, ss_text *out)
-{
-    for (uint32_t i = 1; i <= t->words.n; i++) {
-        ss_text_add(out, "%s", i > 1 ? ", " : "");
-        if (json) {
-            ss_text_add_json_string(out, ss_names_text(&t->words, i));
-            ss_text_add(out, ": %u", t->times[i]);
-        } else
-            ss_text_add(out, "%s (%u)", ss_names_text(&t->words, i), t->times[i]);
-    }
-}
-
-static void tell_tallies(const char *path, uint32_t rows, const tally *devices, const tally *kinds,
-                         bool json, ss_text *out)
-{
-    if (json) {
-        ss_text_add(out, "{\"file\": ");
-        ss_text_add_json_string(out, path);
-        ss_text_add(out, ", \"kind\": \"%s\", \"rows\": %u,\n \"devices\": {", KIND, rows);
-        tell_tally(devices, json, out);
-        ss_text_add(out, "},\n \"operators\": {");
-        tell_tally(kinds, json, out);
-        ss_text_add(out, "}}\n");
-        return;
-    }
-    ss_text_add(out, "%s: %s, %u rows\n  devices     ", path, KIND, rows);
-    tell_tally(devices, json, out);
-    ss_text_add(out, "\n  operators   ");
-    tell_tally(kinds, json, out);
-    ss_text_add(out, "\n");
-}
-
 ss_status ss_measured_describe_h5(ss_h5 *f, bool json, ss_text *out, ss_error *err)
 {
     ss_arena arena = {0};
-    tally devices = {0}, kinds = {0};
+    ss_measured_tally tally = {0};
     row_in_file *row = NULL;
     uint32_t rows = 0;
     ss_status s = get_rows(f, &arena, &row, &rows, err);
-    for (uint32_t i = 0; !s && i < rows; i++) {
-        s = count_word(&devices, row[i].m.device_kind, err);
-        if (!s)
-            s = count_word(&kinds, row[i].m.kind, err);
-    }
+    for (uint32_t i = 0; !s && i < rows; i++)
+        s = ss_measured_count(&tally, row[i].m.device_kind, row[i].m.kind, err);
     if (!s) {
-        tell_tallies(ss_h5_path(f), rows, &devices, &kinds, json, out);
+        ss_measured_tell(&tally, ss_h5_path(f), json, out);
         s = ss_text_status(out, err);
     }
-    free_tally(&devices);
-    free_tally(&kinds);
+    ss_measured_tally_free(&tally);
     ss_arena_free(&arena);
     return s;
 }

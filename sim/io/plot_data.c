@@ -49,7 +49,7 @@ void ss_plot_add_seconds(ss_text *out, ss_time t)
 /* "12 devices", "1 device" */
 void ss_plot_add_count(ss_text *out, uint32_t n, const char *what)
 {
-    ss_text_add(out, "%u %s%s", n, what, n == 1 ? "" : "s");
+    ss_text_add(out, "%u %s%s", n, what, ss_plural(n));
 }
 
 void ss_plot_add_title(const ss_view *v, ss_text *out)
@@ -165,7 +165,7 @@ static void add_links_note(const ss_view *v, uint32_t used, uint32_t not_shown, 
     else if (links > used)
         ss_text_add(out, "%u of %u links carry nothing. ", links - used, links);
     if (not_shown)
-        ss_text_add(out, "Not shown: %u less busy link%s. ", not_shown, not_shown == 1 ? "" : "s");
+        ss_text_add(out, "Not shown: %u less busy link%s. ", not_shown, ss_plural(not_shown));
     if (charged)
         ss_text_add(out, "%s are charged in closed form, on no link. ",
                     ss_format_quantity(v->charged_bytes, SS_UNIT_BYTES, b, sizeof b));

@@ -144,10 +144,11 @@ static void tell(const char *path, const contents *c, ss_text *out)
     if (*c->start)
         ss_text_add(out, "  written     %s on %s\n", c->start, c->machine);
     if (c->model)
-        ss_text_add(out, "  model       %s, %u operators\n", c->model, c->operators);
+        ss_text_add(out, "  model       %s, %u operator%s\n", c->model, c->operators,
+                    ss_plural(c->operators));
     if (c->topology)
-        ss_text_add(out, "  topology    %s, %u devices, %u links\n", c->topology, c->devices,
-                    c->links);
+        ss_text_add(out, "  topology    %s, %u device%s, %u link%s\n", c->topology, c->devices,
+                    ss_plural(c->devices), c->links, ss_plural(c->links));
     for (uint32_t i = 1; i <= c->strategies.n; i++)
         ss_text_add(out, "%s%s", i == 1 ? "  strategies  " : ", ",
                     ss_names_text(&c->strategies, i));
@@ -160,9 +161,11 @@ static void tell(const char *path, const contents *c, ss_text *out)
                     t->model, t->topology, ss_format_time(t->summary.step_time, step, sizeof step));
         if (t->summary.samples > 0)
             ss_text_add(out, ", %.6g samples/s", per_second(t));
-        ss_text_add(out, ", %s moved, %u tasks on %u devices and %u links\n",
+        uint32_t devices = t->summary.devices, links = t->lanes - devices;
+        ss_text_add(out, ", %s moved, %u task%s on %u device%s and %u link%s\n",
                     ss_format_quantity(t->summary.bytes_moved, SS_UNIT_BYTES, moved, sizeof moved),
-                    t->tasks, t->summary.devices, t->lanes - t->summary.devices);
+                    t->tasks, ss_plural(t->tasks), devices, ss_plural(devices), links,
+                    ss_plural(links));
         ss_text_add(out, "              %s\n", t->assumptions);
     }
 }

@@ -204,8 +204,8 @@ static void add_head(const ss_view *v, ss_text *out)
                     rate, v->samples);
     }
     add_moved(v, out);
-    ss_text_add(out, "  tasks        %u on %u devices and %u links\n", v->tasks, v->devices,
-                v->lanes - v->devices);
+    ss_text_add(out, "  tasks        %u on %u device%s and %u link%s\n", v->tasks, v->devices,
+                ss_plural(v->devices), v->lanes - v->devices, ss_plural(v->lanes - v->devices));
     ss_text_add(out, "  assumptions  ");
     add_wrapped(out, v->assumptions, 15);
 }
@@ -396,7 +396,8 @@ static void note_over_capacity(const ss_view *v, uint32_t over, uint32_t worst, 
     char held[SS_QUANTITY_TEXT], capacity[SS_QUANTITY_TEXT], at[SS_QUANTITY_TEXT],
         words[SS_QUANTITY_TEXT];
     const ss_view_lane *lane = &v->lane[worst];
-    ss_text_add(out, "%u of %u devices would run out of memory; most of all ", over, v->devices);
+    ss_text_add(out, "%u of %u device%s would run out of memory; most of all ", over, v->devices,
+                ss_plural(v->devices));
     add_name(out, lane->name, 40, false);
     ss_text_add(out, ", which holds %s of %s at %s: ", bytes_text((double)lane->held_peak, held),
                 bytes_text(lane->capacity_bytes, capacity), time_text(lane->held_peak_at, at));
@@ -429,9 +430,9 @@ static void note_memory(const ss_view *v, ss_text *out)
     if (worst)
         note_over_capacity(v, over, worst, out);
     if (unknown)
-        ss_text_add(
-            out, "the capacity of %u of %u devices is not known: nothing is too large for them\n",
-            unknown, v->devices);
+        ss_text_add(out,
+                    "the capacity of %u of %u device%s is not known: nothing is too large there\n",
+                    unknown, v->devices, ss_plural(v->devices));
 }
 
 void ss_report_notes(const ss_view *v, ss_text *out)
@@ -443,10 +444,11 @@ void ss_report_notes(const ss_view *v, ss_text *out)
     for (uint32_t i = 1; i <= v->tasks; i++)
         endless += v->task[i].kind == SS_TASK_TRANSFER && !(v->task[i].from && v->task[i].to);
     if (unused && v->tasks)
-        ss_text_add(out, "%u of %u devices compute nothing\n", unused, v->devices);
+        ss_text_add(out, "%u of %u devices compute%s nothing\n", unused, v->devices,
+                    unused == 1 ? "s" : "");
     if (endless)
-        ss_text_add(out, "%u transfers name no devices, so no device is charged with their bytes\n",
-                    endless);
+        ss_text_add(out, "%u transfer%s without devices: no device is charged with their bytes\n",
+                    endless, ss_plural(endless));
     if (v->charged_bytes > 0) {
         char bytes[SS_QUANTITY_TEXT];
         ss_text_add(out,

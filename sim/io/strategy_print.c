@@ -124,9 +124,10 @@ ss_status ss_strategy_print(const ss_strategy *s, ss_text *out, ss_error *err)
     uint64_t parts = 0;
     for (uint32_t i = 1; i <= s->ops; i++)
         parts += s->config[i].parts;
-    ss_text_add(out, "strategy of %s on %s: %u operators in %llu parts on %u devices\n",
-                s->model->name, s->topology->name, s->ops, (unsigned long long)parts,
-                s->topology->devices);
+    ss_text_add(out, "strategy of %s on %s: %u operator%s in %llu part%s on %u device%s\n",
+                s->model->name, s->topology->name, s->ops, ss_plural(s->ops),
+                (unsigned long long)parts, ss_plural(parts), s->topology->devices,
+                ss_plural(s->topology->devices));
     ss_text a = {0}, b = {0};
     for (uint32_t i = 1, next; i <= s->ops; i = next) {
         for (next = i + 1; next <= s->ops && alike(s, i, next, &a, &b);)

@@ -314,7 +314,15 @@ static ss_status add_held(builder *b)
     return SS_OK;
 }
 
-static void assume_of_lowering(ss_text *t, const ss_lower_options *o)
+static bool has_loss(const ss_model *m)
+{
+    for (uint32_t i = 1; i <= m->ops; i++)
+        if (m->op[i].def->kind->is_loss)
+            return true;
+    return false;
+}
+
+static void assume_of_lowering(ss_text *t, const ss_model *m, const ss_lower_options *o)
 {
     char size[SS_QUANTITY_TEXT];
     ss_text_add(t, "; %s",
@@ -338,6 +346,8 @@ static void assume_of_lowering(ss_text *t, const ss_lower_options *o)
     else
         ss_text_add(t, "; free updates");
     ss_text_add(t, "; %s partial sums", o->partial_sums ? "timed" : "free");
+    if (!has_loss(m))
+        ss_text_add(t, "; no loss: gradients start at the last operators");
 }
 
 static const char *assumptions(builder *b)
@@ -347,7 +357,7 @@ static const char *assumptions(builder *b)
     ss_text_add(t, "A1 one duration a task; A2 full bandwidth, links %s; A3 FIFO; A4 no overhead",
                 ss_links_mode_name(b->r->lowered->tasks.mode));
     if (b->m)
-        assume_of_lowering(t, &b->r->lowered->options);
+        assume_of_lowering(t, b->m, &b->r->lowered->options);
     return keep_built(b);
 }
 

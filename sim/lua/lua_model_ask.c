@@ -262,8 +262,8 @@ int ss_lua_model_text(lua_State *L)
     ss_model_totals t = ss_model_total(m);
     char parameters[SS_QUANTITY_TEXT], bytes[SS_QUANTITY_TEXT], flops[SS_QUANTITY_TEXT], text[400];
     ss_lua_name(
-        text, sizeof text, "model %s: %d operators, batch %lld, %s parameters (%s), %s forward",
-        m->name, (int)t.operators, (long long)ss_model_batch(m),
+        text, sizeof text, "model %s: %d operator%s, batch %lld, %s parameters (%s), %s forward",
+        m->name, (int)t.operators, ss_plural((uint64_t)t.operators), (long long)ss_model_batch(m),
         ss_format_quantity((double)t.parameters, SS_UNIT_NONE, parameters, sizeof parameters),
         ss_format_quantity((double)t.parameter_bytes, SS_UNIT_BYTES, bytes, sizeof bytes),
         ss_format_quantity(t.forward_flops, SS_UNIT_FLOP, flops, sizeof flops));

@@ -261,6 +261,29 @@ static ss_status refuse_misspelt_kind(const char *name, const ss_device_def *def
         name, def->kind, near);
 }
 
+/* Text at an option that is in bits, "24 Gb", is a slip where memory is meant. */
+static void refuse_bits(lua_State *L, int index)
+{
+    char size[SS_QUANTITY_TEXT];
+    if (!lua_istable(L, index))
+        return;
+    lua_pushliteral(L, "memory");
+    lua_rawget(L, index);
+    const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
+    size_t end = strlen(text);
+    while (end && text[end - 1] == ' ')
+        end--;
+    if (end && text[end - 1] == 'b') {
+        double bytes = ss_lua_quantity(L, -1, SS_UNIT_BYTES, "topology:device: option 'memory'");
+        ss_lua_refuse(L,
+                      "topology:device: option 'memory' is \"%s\", which is in bits (%s); write "
+                      "\"%.*sB\"",
+                      text, ss_format_quantity(bytes, SS_UNIT_BYTES, size, sizeof size),
+                      (int)end - 1, text);
+    }
+    lua_pop(L, 1);
+}
+
 /* topology:device(name, { kind =, machine =, ... }) -> node */
 static int topology_device(lua_State *L)
 {
@@ -268,6 +291,7 @@ static int topology_device(lua_State *L)
     const char *name = ss_lua_text(L, 2, "topology:device: the name");
     device_options o;
     ss_lua_opts(L, 3, device_list, "topology:device", &o);
+    refuse_bits(L, 3);
     lua_settop(L, 3);
     const ss_device_def *known = o.kind ? ss_device_kind_find(o.kind) : NULL;
     ss_device_def def = known ? *known : (ss_device_def){0};
@@ -357,6 +381,21 @@ static const ss_opt link_list[] = {
     {0},
 };
 
+/* A plain number is in seconds.  No link has a latency of one: microseconds were meant.  Whoever
+ * means it writes "2 s". */
+static void refuse_plain_seconds(lua_State *L, int index)
+{
+    lua_pushliteral(L, "latency");
+    lua_rawget(L, index);
+    double given = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
+    if (given >= 1)
+        ss_lua_refuse(L,
+                      "topology:link: option 'latency' = %.6g means %.6g s; write \"%.6g us\" for "
+                      "microseconds, or \"%.6g s\"",
+                      given, given, given, given);
+    lua_pop(L, 1);
+}
+
 /* topology:link(from, to, { bandwidth =, ... }) -> link [, link back] */
 static int topology_link(lua_State *L)
 {
@@ -365,6 +404,7 @@ static int topology_link(lua_State *L)
     ss_node to = read_node(L, 3, 1, "topology:link: the second end");
     link_options o;
     ss_lua_opts(L, 4, link_list, "topology:link", &o);
+    refuse_plain_seconds(L, 4);
     ss_link_def def = {.kind = o.kind,
                        .bytes_per_s = o.bandwidth,
                        .latency_s = o.latency,
@@ -537,9 +577,8 @@ static int topology_text(lua_State *L)
     const ss_topology *t = box->closed ? NULL : box->object;
     if (t)
         lua_pushfstring(L, "topology %s: %d device%s, %d switch%s, %d link%s", t->name,
-                        (int)t->devices, t->devices == 1 ? "" : "s", (int)(t->nodes - t->devices),
-                        t->nodes - t->devices == 1 ? "" : "es", (int)t->links,
-                        t->links == 1 ? "" : "s");
+                        (int)t->devices, ss_plural(t->devices), (int)(t->nodes - t->devices),
+                        t->nodes - t->devices == 1 ? "" : "es", (int)t->links, ss_plural(t->links));
     else
         lua_pushliteral(L, "topology (closed)");
     return 1;

@@ -210,6 +210,14 @@ uint32_t ss_costs_missing(const ss_costs *c)
     return c->missing.n;
 }
 
+static bool has_roofline(const ss_costs *c)
+{
+    for (uint32_t i = 0; i < c->sources; i++)
+        if (c->source[i].is->sort == SS_COST_ROOFLINE)
+            return true;
+    return false;
+}
+
 ss_status ss_costs_refuse_missing(ss_costs *c, ss_error *err)
 {
     uint32_t missed = c->missed;
@@ -220,10 +228,14 @@ ss_status ss_costs_refuse_missing(ss_costs *c, ss_error *err)
     if (!c->sources)
         return ss_fail(err, SS_ENOTFOUND, "no costs: add given times, a table, or a roofline");
     const char *first = ss_names_text(&c->missing, c->first_missed);
+    const char *mend = has_roofline(c) ? ""
+                                       : "; a roofline stacked underneath answers what others do "
+                                         "not: costs.stack { these, costs.roofline() }";
     if (missed == 1)
-        return ss_fail(err, SS_ENOTFOUND, "no time is known for %s", first);
-    return ss_fail(err, SS_ENOTFOUND, "no time is known for %u parts of operators; the first is %s",
-                   missed, first);
+        return ss_fail(err, SS_ENOTFOUND, "no time is known for %s%s", first, mend);
+    return ss_fail(err, SS_ENOTFOUND,
+                   "no time is known for %u parts of operators; the first is %s%s", missed, first,
+                   mend);
 }
 
 /* --- report and hash ---------------------------------------------------------------------------
@@ -233,10 +245,11 @@ static void report_source(const ss_cost_slot *slot, ss_text *out)
 {
     const ss_cost_source *s = slot->is;
     if (s->sort == SS_COST_GIVEN)
-        ss_text_add(out, "  given times of %u operators", ss_cost_given_names(s->given)->n);
+        ss_text_add(out, "  given times of %u operator%s", ss_cost_given_names(s->given)->n,
+                    ss_plural(ss_cost_given_names(s->given)->n));
     else if (s->sort == SS_COST_TABLE)
-        ss_text_add(out, "  table %s of %u times", ss_cost_table_name(s->table),
-                    ss_cost_table_rows(s->table));
+        ss_text_add(out, "  table %s of %u time%s", ss_cost_table_name(s->table),
+                    ss_cost_table_rows(s->table), ss_plural(ss_cost_table_rows(s->table)));
     else
         ss_text_add(out, "  roofline");
     if (slot->scale != 1)

@@ -50,8 +50,8 @@ static void describe(const ss_cost_part *part, ss_text *out)
 {
     ss_text attributes = {0}, shape = {0};
     ss_cost_key(part->op, part->main, &attributes, &shape);
-    ss_text_add(out, "%s %s, %s, %s, on %s", part->op->kind->name, ss_text_get(&shape),
-                ss_dtype_name(part->op->out[0].dtype),
+    ss_text_add(out, "%s: %s %s, %s, %s, on %s", part->op_name, part->op->kind->name,
+                ss_text_get(&shape), ss_dtype_name(part->op->out[0].dtype),
                 part->phase == SS_FORWARD ? "forward" : "backward", part->device->kind);
     if (attributes.n)
         ss_text_add(out, " (%s)", ss_text_get(&attributes));

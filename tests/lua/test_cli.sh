@@ -151,6 +151,21 @@ expect 0 "2" run shebang.lua
 if [ "$(echo 'print(6 * 7)' | "$SOAPSTONE" run -)" = 42 ]; then ok; else bad "run -"; fi
 answer=$(printf '1+1\n=2\nx = {\n3}\nx[1]\n' | "$SOAPSTONE" repl | tr '\n' ' ')
 if [ "$answer" = "2 2 3 " ]; then ok; else bad "repl from a pipe: $answer"; fi
+# repl INPUT WANTED: what a pipe into the prompt prints, lines joined by spaces
+repl() {
+  answer=$(printf "$1" | "$SOAPSTONE" repl 2>&1 | tr '\n' ' ')
+  if [ "$answer" = "$2" ]; then ok; else bad "repl from a pipe: $1: $answer"; fi
+}
+repl '1 +\n2\n' '3 '
+repl '1 +\n' 'soapstone: stdin:1: unexpected symbol near <eof> '
+repl 'quit\nprint(7)\n' ''
+repl 'exit()\nprint(7)\n' ''
+repl 'exit = 3\nexit\n' '3 '
+repl '{ b = 1.5, a = { 1, 2 }, [3] = "hi", c = {}, f = print }\n' \
+  '{   [3] = "hi"   a = { ... } -- list of 2   b = 1.5   c = {}   f = function } '
+repl '{}\n' '{} '
+repl 'x = 1\n\nfor i = 1, 2 do\nend\nerror("here")\n' 'soapstone: stdin:5: here '
+repl 'x = 1\nfunction f(\n)\nerror("in it") end\nf()\n' 'soapstone: stdin:4: in it '
 printf 'error("a")\nprint("not here")\n' | "$SOAPSTONE" repl >out 2>err
 if [ $? = 2 ] && [ ! -s out ]; then ok; else bad "repl goes on after an error in a pipe"; fi
 echo '{"devices": [1], "links": [], "routes": [], "tasks": [["c", 0, 1.5]], "deps": []}' >one.json
@@ -158,7 +173,22 @@ expect 0 "makespan 1.5 s" simulate --dag one.json
 expect 0 '{"makespan": 1.5, "finish": [1.5]}' simulate --dag one.json --json
 echo '{"devices": [1], "links": [], "routes": [], "tasks": [["c", 0, 0.1]], "deps": []}' >tenth.json
 expect 0 '{"makespan": 0.1, "finish": [0.1]}' simulate --dag tenth.json --json
-expect 0 "1 tasks (1 compute, 0 transfers)" inspect one.json
+expect 0 "1 task (1 compute, 0 transfers), 0 dependencies" inspect one.json
+cat >times.csv <<'CSV'
+# measured by hand
+kind,attributes,shape,dtype,phase,device,seconds
+linear,,64x128 < 64x300,f32,forward,p100,1.25 ms
+linear,,64x128 < 64x300,f32,backward,p100,2.5 ms
+linear,,64x128 < 64x300,f32,forward,k80,3 ms
+CSV
+expect 0 "times.csv: soapstone measured table, 3 rows" inspect times.csv
+expect 0 "devices     p100 (2), k80 (1)" inspect times.csv
+expect 0 "operators   linear (3)" inspect times.csv
+expect 0 '"rows": 3' inspect times.csv --json
+echo 'kind,shape' >short.csv
+expect 2 "short.csv:1:1: column attributes is missing" inspect short.csv
+echo 'some words' >words.txt
+expect 2 "neither a record (HDF5) nor measured times (CSV) nor JSON" inspect words.txt
 expect 0 "without expert_rnn: expert_rnn places operators by their layer" simulate -m mlp -t ring -o model.batch=64 -o sync=ring
 expect 0 "critical path" simulate -m mlp -t ring -o model.batch=64 -s data_parallel --record run.h5
 expect 0 "data_parallel" inspect run.h5

@@ -73,7 +73,7 @@ end)
 
 claim("costs that do not know are reported, not taken as nothing", function()
   local p = problem { costs = costs.given { fc1 = { forward = "1 ms", backward = "2 ms" } } }
-  fails("no time is known for 4 parts of operators; the first is linear", p.simulate, p, p:strategy "whole")
+  fails("no time is known for 4 parts of operators; the first is fc2: linear", p.simulate, p, p:strategy "whole")
 end)
 
 claim("given times are taken as they are, and slow devices take longer", function()
@@ -247,7 +247,7 @@ claim("costs can be scaled, and a stack keeps the scale of each", function()
   check.near(whole, rest + 3e-3, 1e-9)
   local scaled, report = compute(soapstone.costs.stack { given:scale(2):scale(5), roofline })
   check.near(scaled, rest + 30e-3, 1e-9)
-  check.contains(report, "given times of 1 operators, times 10")
+  check.contains(report, "given times of 1 operator, times 10")
   check.near(compute(soapstone.costs.stack({ given, roofline }):scale(0.5)), whole / 2, 1e-9)
   equal(compute(soapstone.costs.stack { given, roofline }), whole) -- those stay as they were
   check.fails("costs:scale: times cannot become -1 times as long", given.scale, given, -1)

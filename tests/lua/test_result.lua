@@ -218,4 +218,17 @@ claim("counts are integers", function()
   equal(tostring(r.samples), "24")
 end)
 
+claim("training without a loss says where gradients start", function()
+  local model = require "soapstone.model"
+  local m = model.new { name = "endless" }
+  m:linear("fc1", m:input("x", { 24, 37 }), { out = 11 })
+  local t = require "topologies.ring" { devices = 3 }
+  local function assumptions(training)
+    local p = soapstone.problem { model = m, topology = t, training = training }
+    return p:simulate(p:strategy "data_parallel").assumptions
+  end
+  check.contains(assumptions(true), "no loss: gradients start at the last operators")
+  check.equal(assumptions(false):find("no loss", 1, true), nil)
+end)
+
 check.done()

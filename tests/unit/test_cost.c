@@ -188,9 +188,10 @@ static void everything_that_no_source_knows_is_collected(void)
     }
     CHECK(ss_costs_missing(c) == 2, "%u", ss_costs_missing(c));
     CHECK(ss_costs_refuse_missing(c, &err) == SS_ENOTFOUND, "two");
-    CHECK_TEXT(err.text, "no time is known for 2 parts of operators; the first is linear 64x128 < "
-                         "64x300, f32, forward, on mine (bias=false activation=none); mine has no "
-                         "peak for f32");
+    CHECK_TEXT(err.text,
+               "no time is known for 2 parts of operators; the first is fc1: linear 64x128 < "
+               "64x300, f32, forward, on mine (bias=false activation=none); mine has no "
+               "peak for f32");
     CHECK_OK(ss_costs_refuse_missing(c, &err));
     ss_text report = {0};
     CHECK_OK(ss_costs_report(c, &report, &err));

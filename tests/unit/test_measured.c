@@ -98,8 +98,8 @@ static void the_format_is_told_by_the_bytes_or_else_by_the_name(void)
     CHECK(ss_measured_read("/no/such/file", c, &err) == SS_ENOTFOUND, "%s", err.text);
     ss_text report = {0};
     CHECK_OK(ss_costs_report(c, &report, &err));
-    const char *first = strstr(report.at, "of 1 times");
-    CHECK(first && strstr(first + 1, "of 1 times"), "%s", report.at);
+    const char *first = strstr(report.at, "of 1 time");
+    CHECK(first && strstr(first + 1, "of 1 time"), "%s", report.at);
     ss_text_free(&report);
     ss_costs_free(c);
 }

@@ -331,7 +331,7 @@ static void the_description_is_for_people_and_for_programs(void)
     CHECK_OK(ss_record_describe(path, false, &text, &err));
     CHECK_TEXT(text.at, "run.h5: soapstone record, format 1, by soapstone ");
     CHECK_TEXT(text.at, "model       two, 2 operators\n");
-    CHECK_TEXT(text.at, "topology    pair, 2 devices, 1 links\n");
+    CHECK_TEXT(text.at, "topology    pair, 2 devices, 1 link\n");
     CHECK_TEXT(text.at, "strategies  by hand, data\n");
     CHECK_TEXT(text.at, "timeline    data: data parallel of nmt on p100 4x4, step ");
     CHECK_TEXT(text.at, "65.83 GiB moved, 7 tasks on 3 devices and 2 links\n");
