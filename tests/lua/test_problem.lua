@@ -254,4 +254,22 @@ claim("costs can be scaled, and a stack keeps the scale of each", function()
   check.fails("costs:scale: the factor should be a number, not nothing", given.scale, given)
 end)
 
+claim("a method called with a dot says how it is called", function()
+  local p = problem()
+  local strategy = p:strategy "data_parallel"
+  local held = {
+    model = { p.model, "input", "totals", "ops", "op", "linear", "conv2d" },
+    topology = { p.topology, "device", "switch", "link", "route", "path", "device_list", "link_list" },
+    problem = { p, "strategy", "load_strategy", "simulate", "costs_report" },
+    strategy = { strategy, "set", "get", "pin", "save", "copy", "apply" },
+    result = { p:simulate(strategy), "task", "memory", "json", "write_trace", "write_dot" },
+  }
+  for noun, of in pairs(held) do
+    for i = 2, #of do
+      fails(("use a colon: %s:%s(...)"):format(noun, of[i]), function() of[1][of[i]]("fc1") end)
+    end
+    fails(("use a colon: %s:close(...)"):format(noun), function() of[1].close() end)
+  end
+end)
+
 check.done()
