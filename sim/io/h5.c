@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,10 @@ enum { GROWS_BY = 4 << 20, SIGNATURE = 8, LONGEST_PATH = 1024 };
 
 /* -------------------------------------------------------------------------------------- errors */
 
+/* Of a damaged file the library (1.10, 1.14) loses pieces on its way out, and at the end of the
+ * process it says so, unless it is told not to print: then it stays told. */
+static atomic_bool lost_pieces;
+
 ss_h5_hush ss_h5_quiet(void)
 {
     ss_h5_hush h = {NULL, NULL};
@@ -28,7 +33,8 @@ ss_h5_hush ss_h5_quiet(void)
 
 void ss_h5_unquiet(const ss_h5_hush *h)
 {
-    H5Eset_auto2(H5E_DEFAULT, h->print, h->data);
+    if (!lost_pieces)
+        H5Eset_auto2(H5E_DEFAULT, h->print, h->data);
 }
 
 typedef struct cause {
@@ -90,6 +96,7 @@ ss_status ss_h5_failed(const ss_h5 *f, const char *what, const char *object, ss_
     if (f->writing)
         return ss_fail(err, SS_EINVAL, "%s: cannot %s %s%s: %s", f->path, what, ss_h5_slash(object),
                        object, c.text);
+    lost_pieces = true;
     return ss_fail(err, SS_EFORMAT, "%s is damaged: cannot %s %s%s: %s", f->path, what,
                    ss_h5_slash(object), object, *c.text ? c.text : "the library does not say why");
 }
@@ -115,11 +122,16 @@ static int look(ss_h5 *f, const char *object)
 ss_status ss_h5_not_opened(ss_h5 *f, const char *what, const char *object, ss_error *err)
 {
     cause c = why();
-    if (!c.error_number && look(f, object) == 0)
+    int there = c.error_number ? 1 : look(f, object);
+    if (there == 0)
         return ss_fail(err, SS_EFORMAT, "%s has no %s %s%s", f->path, what, ss_h5_slash(object),
                        object);
     if (c.error_number)
         return ss_file_fail(err, c.error_number, "read", f->path);
+    lost_pieces = true;
+    if (there < 0 || !strcmp(object, "/"))
+        return ss_fail(err, SS_EFORMAT, "%s is damaged: cannot open %s%s: %s", f->path,
+                       ss_h5_slash(object), object, c.text);
     return ss_fail(err, SS_EFORMAT, "%s: %s%s is no %s, or is damaged: %s", f->path,
                    ss_h5_slash(object), object, what, c.text);
 }
