@@ -40,7 +40,7 @@ typedef enum ss_h5_type {
     SS_H5_F64,  /* double */
     SS_H5_BOOL, /* bool or uint8_t; in the file an enumeration FALSE, TRUE, as h5py writes bool */
     SS_H5_ENUM, /* uint8_t; in the file an enumeration with the names of ss_h5_field */
-    SS_H5_TEXT, /* const char *, NULL is written as ""; in the file UTF-8 padded to one length */
+    SS_H5_TEXT, /* const char *, NULL is written as ""; in the file UTF-8 of one length, ended by a zero */
     SS_H5_ROW   /* uint32_t: the number of the row, from 1; refused when it is another */
 } ss_h5_type;
 

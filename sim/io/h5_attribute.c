@@ -7,12 +7,12 @@
 
 enum { LONGEST_TEXT = 1 << 20 };
 
+/* Ended by a zero, as every tool shows it plain: padded with zeros h5dump prints each of them. */
 hid_t ss_h5_text_type(size_t bytes)
 {
     hid_t type = H5Tcopy(H5T_C_S1);
-    if (type >= 0 &&
-        (H5Tset_size(type, bytes ? bytes : 1) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0 ||
-         H5Tset_strpad(type, H5T_STR_NULLPAD) < 0)) {
+    if (type >= 0 && (H5Tset_size(type, bytes + 1) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0 ||
+                      H5Tset_strpad(type, H5T_STR_NULLTERM) < 0)) {
         H5Tclose(type);
         return H5I_INVALID_HID;
     }

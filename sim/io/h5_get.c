@@ -139,7 +139,7 @@ static ss_status choose_memory_type(ss_h5_column *c, hid_t stored, ss_error *err
     if (c->field->type == SS_H5_TEXT) {
         c->is_pointers = H5Tis_variable_str(stored) > 0;
         c->memory_type = H5Tcopy(stored); /* length and character set as they are */
-        if (!c->is_pointers)
+        if (H5Tget_strpad(stored) == H5T_STR_SPACEPAD)
             H5Tset_strpad(c->memory_type, H5T_STR_NULLPAD);
     } else if (c->field->type == SS_H5_BOOL && found == H5T_INTEGER)
         c->memory_type = H5Tcopy(H5T_NATIVE_UINT8);

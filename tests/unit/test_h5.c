@@ -221,6 +221,42 @@ static void values_and_attributes_come_back(void)
     ss_h5_close(f);
 }
 
+/* What other tools show without escapes: h5dump prints every zero of a padded text. */
+static void texts_end_in_a_zero(void)
+{
+    row *r;
+    char(*text)[48];
+    enum { N = 7 };
+    static const char *const set[] = {"some/rows/name", "v/script", "v/empty"};
+    r = calloc(N, sizeof *r);
+    text = calloc(N, sizeof *text);
+    fill(r, N, text);
+    values v = {.script = "print(1)", .empty = ""};
+    ss_error err = {0};
+    ss_h5 *f;
+    CHECK_OK(ss_h5_create(path, &f, &err));
+    CHECK_OK(ss_h5_put_table(f, "some/rows", row_field, FIELDS, r, sizeof *r, N, &err));
+    CHECK_OK(ss_h5_put_values(f, "v", value_field, VALUES, &v, &err));
+    CHECK_OK(ss_h5_put_text(f, "/", "creator", "soapstone", &err));
+    CHECK_OK(ss_h5_finish(f, &err));
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    for (size_t i = 0; i < 4; i++) {
+        hid_t on = i < 3 ? H5Dopen2(file, set[i], H5P_DEFAULT)
+                         : H5Aopen_by_name(file, "/", "creator", H5P_DEFAULT, H5P_DEFAULT);
+        hid_t type = i < 3 ? H5Dget_type(on) : H5Aget_type(on);
+        CHECK(H5Tget_strpad(type) == H5T_STR_NULLTERM, "%s", i < 3 ? set[i] : "creator");
+        CHECK(i != 3 || H5Tget_size(type) == 10, "room for the zero");
+        H5Tclose(type);
+        if (i < 3)
+            H5Dclose(on);
+        else
+            H5Aclose(on);
+    }
+    H5Fclose(file);
+    free(r);
+    free(text);
+}
+
 static unsigned files_here(void)
 {
     FILE *p = popen("ls -A " HERE " | wc -l", "r");
@@ -588,6 +624,7 @@ int main(void)
     RUN(an_empty_table_comes_back_empty);
     RUN(equal_calls_give_equal_bytes);
     RUN(values_and_attributes_come_back);
+    RUN(texts_end_in_a_zero);
     RUN(a_file_that_is_not_finished_leaves_the_old_one);
     RUN(what_cannot_be_a_file_is_refused_at_once);
     RUN(every_truncation_is_refused);
