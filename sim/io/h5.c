@@ -76,7 +76,7 @@ const char *ss_h5_slash(const char *object)
     return *object == '/' || !*object ? "" : "/";
 }
 
-ss_status ss_h5_failed(const ss_h5 *f, const char *what, const char *object, ss_error *err)
+ss_status ss_h5_failed(ss_h5 *f, const char *what, const char *object, ss_error *err)
 {
     cause c = why();
     if (c.locked)
@@ -96,7 +96,7 @@ ss_status ss_h5_failed(const ss_h5 *f, const char *what, const char *object, ss_
     if (f->writing)
         return ss_fail(err, SS_EINVAL, "%s: cannot %s %s%s: %s", f->path, what, ss_h5_slash(object),
                        object, c.text);
-    lost_pieces = true;
+    f->damaged = lost_pieces = true;
     return ss_fail(err, SS_EFORMAT, "%s is damaged: cannot %s %s%s: %s", f->path, what,
                    ss_h5_slash(object), object, *c.text ? c.text : "the library does not say why");
 }
@@ -128,7 +128,7 @@ ss_status ss_h5_not_opened(ss_h5 *f, const char *what, const char *object, ss_er
                        object);
     if (c.error_number)
         return ss_file_fail(err, c.error_number, "read", f->path);
-    lost_pieces = true;
+    f->damaged = lost_pieces = true;
     if (there < 0 || !strcmp(object, "/"))
         return ss_fail(err, SS_EFORMAT, "%s is damaged: cannot open %s%s: %s", f->path,
                        ss_h5_slash(object), object, c.text);
@@ -421,6 +421,11 @@ bool ss_h5_has(ss_h5 *f, const char *object)
     bool there = look(f, object) > 0;
     ss_h5_unquiet(&h);
     return there;
+}
+
+bool ss_h5_is_damaged(const ss_h5 *f)
+{
+    return f->damaged;
 }
 
 bool ss_h5_has_attribute(ss_h5 *f, const char *object, const char *name)

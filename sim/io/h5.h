@@ -40,7 +40,8 @@ typedef enum ss_h5_type {
     SS_H5_F64,  /* double */
     SS_H5_BOOL, /* bool or uint8_t; in the file an enumeration FALSE, TRUE, as h5py writes bool */
     SS_H5_ENUM, /* uint8_t; in the file an enumeration with the names of ss_h5_field */
-    SS_H5_TEXT, /* const char *, NULL is written as ""; in the file UTF-8 of one length, ended by a zero */
+    SS_H5_TEXT, /* const char *, NULL is written as ""; in the file UTF-8 of one length, ended by a
+                   zero */
     SS_H5_ROW   /* uint32_t: the number of the row, from 1; refused when it is another */
 } ss_h5_type;
 
@@ -95,6 +96,9 @@ ss_status ss_h5_put_values(ss_h5 *f, const char *group, const ss_h5_field *field
                            const void *row, ss_error *err);
 
 bool ss_h5_has(ss_h5 *f, const char *object);
+/* Whether a call has refused the file as damaged: then what it does not have may have been there.
+ */
+bool ss_h5_is_damaged(const ss_h5 *f);
 bool ss_h5_has_attribute(ss_h5 *f, const char *object, const char *name);
 /* Names of what is in a group, in the order of their bytes, added to `out`. */
 ss_status ss_h5_list(ss_h5 *f, const char *group, ss_names *out, ss_error *err);

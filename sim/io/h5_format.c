@@ -22,7 +22,8 @@ ss_status ss_h5_check_format(ss_h5 *f, const char *kind, uint64_t newest, ss_err
     const char *found = "", *creator = "a later soapstone";
     uint64_t version = 0;
     ss_status s = ss_h5_get_text(f, "/", kind_name, &arena, &found, err);
-    if (s == SS_EFORMAT)
+    bool other = s == SS_EFORMAT && !ss_h5_is_damaged(f) && !ss_h5_has_attribute(f, "/", kind_name);
+    if (other)
         ss_fail_in(err, "no %s", kind);
     else if (!s && strcmp(found, kind) != 0)
         s = ss_fail(err, SS_EFORMAT, "%s is a %s, and a %s is needed", ss_h5_path(f), found, kind);

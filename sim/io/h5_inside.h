@@ -11,7 +11,7 @@ struct ss_h5 {
     hid_t file;
     char *path;
     ss_file out; /* writing: the temporary file, still empty */
-    bool writing;
+    bool writing, damaged;
     uint64_t bytes; /* reading: size of the file */
 };
 
@@ -27,7 +27,7 @@ void ss_h5_unquiet(const ss_h5_hush *h);
 
 /* "FILE: cannot WHAT OBJECT: REASON" from the library's error stack, which the next call into the
  * library empties: call this first, close handles after. */
-ss_status ss_h5_failed(const ss_h5 *f, const char *what, const char *object, ss_error *err);
+ss_status ss_h5_failed(ss_h5 *f, const char *what, const char *object, ss_error *err);
 
 /* The same for something that is asked for and is not there, or is there and cannot be opened. */
 ss_status ss_h5_not_opened(ss_h5 *f, const char *what, const char *object, ss_error *err);
