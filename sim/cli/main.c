@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "cli/commands.h"
+#include "io/h5.h"
 
 /* The reader of a pipe has gone: `soapstone run x.lua | head`.  It had what it wanted. */
 static bool nobody_listens(void)
@@ -95,6 +96,7 @@ int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN); /* a write then fails, and is reported where it matters */
     gsl_set_error_handler_off();
+    ss_h5_never_print();
     atexit(close_stdout);
     fail_allocations_if_asked();
     if (argc < 2) {

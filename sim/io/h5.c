@@ -19,9 +19,12 @@ enum { GROWS_BY = 4 << 20, SIGNATURE = 8, LONGEST_PATH = 1024 };
 
 /* -------------------------------------------------------------------------------------- errors */
 
-/* Of a damaged file the library (1.10, 1.14) loses pieces on its way out, and at the end of the
- * process it says so, unless it is told not to print: then it stays told. */
-static atomic_bool lost_pieces;
+static atomic_bool never_prints;
+
+void ss_h5_never_print(void)
+{
+    never_prints = true;
+}
 
 ss_h5_hush ss_h5_quiet(void)
 {
@@ -33,7 +36,7 @@ ss_h5_hush ss_h5_quiet(void)
 
 void ss_h5_unquiet(const ss_h5_hush *h)
 {
-    if (!lost_pieces)
+    if (!never_prints)
         H5Eset_auto2(H5E_DEFAULT, h->print, h->data);
 }
 
@@ -96,7 +99,7 @@ ss_status ss_h5_failed(ss_h5 *f, const char *what, const char *object, ss_error 
     if (f->writing)
         return ss_fail(err, SS_EINVAL, "%s: cannot %s %s%s: %s", f->path, what, ss_h5_slash(object),
                        object, c.text);
-    f->damaged = lost_pieces = true;
+    f->damaged = true;
     return ss_fail(err, SS_EFORMAT, "%s is damaged: cannot %s %s%s: %s", f->path, what,
                    ss_h5_slash(object), object, *c.text ? c.text : "the library does not say why");
 }
@@ -128,7 +131,7 @@ ss_status ss_h5_not_opened(ss_h5 *f, const char *what, const char *object, ss_er
                        object);
     if (c.error_number)
         return ss_file_fail(err, c.error_number, "read", f->path);
-    f->damaged = lost_pieces = true;
+    f->damaged = true;
     if (there < 0 || !strcmp(object, "/"))
         return ss_fail(err, SS_EFORMAT, "%s is damaged: cannot open %s%s: %s", f->path,
                        ss_h5_slash(object), object, c.text);

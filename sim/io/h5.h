@@ -95,6 +95,10 @@ ss_status ss_h5_put_table(ss_h5 *f, const char *group, const ss_h5_field *field,
 ss_status ss_h5_put_values(ss_h5 *f, const char *group, const ss_h5_field *field, uint32_t fields,
                            const void *row, ss_error *err);
 
+/* For a process of our own, not a host's: HDF5 stays told to print nothing.  Of a damaged file it
+ * loses pieces, and at the end of the process it would say so, after we have. */
+void ss_h5_never_print(void);
+
 bool ss_h5_has(ss_h5 *f, const char *object);
 /* Whether a call has refused the file as damaged: then what it does not have may have been there.
  */

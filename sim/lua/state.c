@@ -244,9 +244,34 @@ const char *ss_lua_script(lua_State *L, const char **text)
     return name;
 }
 
+/* os.exit of the program: unless told otherwise it closes the state, so that what is being written
+ * is finished or taken away, not left as it is. */
+static int close_and_exit(lua_State *L)
+{
+    lua_settop(L, 2);
+    if (lua_isnil(L, 2)) {
+        lua_pushboolean(L, 1);
+        lua_replace(L, 2);
+    }
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, 2, 0);
+    return 0;
+}
+
+static void replace_exit(lua_State *L)
+{
+    lua_getglobal(L, LUA_OSLIBNAME);
+    lua_getfield(L, -1, "exit");
+    lua_pushcclosure(L, close_and_exit, 1);
+    lua_setfield(L, -2, "exit");
+    lua_pop(L, 1);
+}
+
 void ss_lua_prepare(lua_State *L, uint64_t seed)
 {
     luaL_openlibs(L);
+    replace_exit(L);
     ss_lua_find_home(L);
     add_home(L, true);
     lua_pushinteger(L, (lua_Integer)seed);

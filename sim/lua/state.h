@@ -20,7 +20,8 @@
  * may run out of memory. */
 lua_State *ss_lua_new(void);
 
-/* The standard libraries, the soapstone modules as preloads, the search path, and repeatability. */
+/* The standard libraries, the soapstone modules as preloads, the search path, and repeatability.
+ * os.exit closes the state unless its second argument is false. */
 void ss_lua_prepare(lua_State *L, uint64_t seed);
 
 /* Lets `require` find files beside the script as well, before soapstone's own. */

@@ -86,6 +86,11 @@ echo 'require "nothing.of.the.kind"' >missing.lua
 expect 2 "module 'nothing.of.the.kind' not found" run missing.lua
 echo 'os.exit(7)' >exit.lua
 expect 7 "" run exit.lua
+echo 'closed = setmetatable({}, { __gc = function() io.write "closed" end }) os.exit(...)' >exit.lua
+expect 0 closed run exit.lua
+sed 's/\.\.\./5, false/' exit.lua >exit_at_once.lua
+"$SOAPSTONE" run exit_at_once.lua >out
+if [ $? = 5 ] && [ ! -s out ]; then ok; else bad "os.exit(5, false)"; fi
 
 # help
 for command in run simulate plot inspect repl bench help; do
