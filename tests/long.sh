@@ -18,7 +18,7 @@ step() {
   printf '%s ... ' "$name"
   began=$(date +%s)
   status=0
-  "$@" >long.out 2>&1 || status=$?
+  ("$@") >long.out 2>&1 || status=$?
   said=$(grep -E '^[0-9]+ passed' long.out | tail -n 1)
   case $status in
     0) passed=$((passed + 1)) ;;
