@@ -1,6 +1,7 @@
 /* cmd_scripts.c - the commands that are ready-made scripts: scripts/lua/commands/NAME.lua. */
 #include "cli/commands.h"
 #include "cli/host.h"
+#include "io/file.h"
 
 #define DEBUG_FLAG                                                                                 \
     {                                                                                              \
@@ -20,12 +21,28 @@ static const ss_flag simulate_flags[] = {
     {"topology", 't', "NAME", "one of topologies/ (ring), or the path of your own"},
     {"strategy", 's', "NAME,...", "ready-made strategies or files of saved ones"},
     {"option", 'o', "KEY=VALUE", "model.batch=64, topology.nodes=4, sync=ring (may be repeated)"},
+    {"by-name", 0, NULL, "strategies from files were saved for another size: take what fits"},
+    {"costs", 'c', "FILE", "measured times, CSV or HDF5, before the roofline (may be repeated)"},
     {"record", 'r', "FILE.h5", "writes everything there too"},
     {"seed", 0, "N", "of random strategies; 0 unless given"},
     JSON_FLAG,
     DEBUG_FLAG,
     {0},
 };
+
+/* Whether the record can be written is asked first: a long simulation that then cannot be kept is
+ * a lost one. */
+static int simulate(ss_cli *cli)
+{
+    const char *record = ss_args_value(cli, "record");
+    ss_error err;
+    ss_file f = {0};
+    if (record && ss_file_begin(record, &f, &err))
+        return ss_cli_fail(&err);
+    if (record)
+        ss_file_abandon(&f);
+    return ss_host_script_command(cli);
+}
 
 const ss_command ss_command_simulate = {
     .name = "simulate",
@@ -40,7 +57,7 @@ const ss_command ss_command_simulate = {
     .flags = simulate_flags,
     .example = "soapstone simulate -m nmt -t p100_cluster -s data_parallel,expert_rnn "
                "-o model.batch=1024",
-    .run = ss_host_script_command,
+    .run = simulate,
 };
 
 static const ss_flag plot_flags[] = {

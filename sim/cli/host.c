@@ -30,19 +30,22 @@ static lua_State *interrupted; /* whom the signal is for; a signal handler gets 
 static volatile sig_atomic_t was_interrupted;
 enum { STATUS_INTERRUPTED = 128 + SIGINT }; /* as a shell has it */
 
+/* The hook stays until the call is over: a pcall of the script's catches this once, and its next
+ * line raises again.  The place is the script's, never that of a file of ours. */
 static void raise_in_hook(lua_State *L, lua_Debug *ar)
 {
     (void)ar;
-    lua_sethook(L, NULL, 0, 0);
-    luaL_error(L, "interrupted");
+    ss_error err;
+    ss_fail(&err, SS_ESTOPPED, "interrupted");
+    ss_lua_raise(L, &err);
 }
 
 static void on_interrupt(int signal_number)
 {
     signal(signal_number, SIG_DFL); /* the next one ends the program */
     was_interrupted = 1;
-    lua_sethook(interrupted, raise_in_hook,
-                LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+    /* not on calls: the error's own handler is one */
+    lua_sethook(interrupted, raise_in_hook, LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
 
 void ss_host_catch_interrupt(lua_State *L)
@@ -79,10 +82,8 @@ static ss_status look(void *context, const char *what, double done, double whole
 {
     sight *s = context;
     double percent = whole > 0 ? 100 * done / whole : 0, now = seconds_now();
-    if (was_interrupted) {
-        lua_sethook(interrupted, NULL, 0, 0); /* this is its error */
+    if (was_interrupted)
         return ss_fail(err, SS_ESTOPPED, "interrupted while %s (%.0f %% done)", what, percent);
-    }
     if (s->began == 0)
         s->began = now;
     if (now - s->began < PATIENCE || now - s->shown < SHOW_EVERY || !isatty(STDERR_FILENO))
@@ -125,7 +126,8 @@ int ss_host_traceback(lua_State *L)
     }
     ss_cli *cli = ss_host_cli(L);
     bool debug = cli && ss_args_has(cli, "debug");
-    if (debug || (!ss_lua_was_refused(L, message) && raised_in_own_file(L)))
+    bool bug_of_ours = !was_interrupted && !ss_lua_was_refused(L, message) && raised_in_own_file(L);
+    if (debug || bug_of_ours)
         luaL_traceback(L, L, message, 1);
     else
         lua_pushstring(L, message);

@@ -189,8 +189,8 @@ static ss_status read_identity(json_t *root, const char *what, const char *name,
     if (strcmp(json_string_value(given_hash), wanted))
         return ss_fail(
             err, SS_EINVAL,
-            "the strategy is for another %s \"%s\" (hash %s, this one has %s): loading by "
-            "name takes what fits",
+            "the strategy is for another %s \"%s\" (hash %s, this one has %s): by_name = true "
+            "(simulate --by-name) takes what fits",
             what, name, json_string_value(given_hash), wanted);
     return SS_OK;
 }

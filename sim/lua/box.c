@@ -388,7 +388,7 @@ static const char LAST_STATUS = 0, LAST_TEXT = 0; /* addresses are the registry'
 static void push_place(lua_State *L)
 {
     lua_Debug ar;
-    for (int level = 1; lua_getstack(L, level, &ar); level++) {
+    for (int level = 0; lua_getstack(L, level, &ar); level++) { /* 0 is a script's in a hook */
         lua_getinfo(L, "Sl", &ar);
         if (ar.currentline > 0 && !ss_lua_is_own_source(L, ar.source)) {
             lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.currentline);

@@ -49,12 +49,32 @@ expect 2 "there is no topologies/rings.lua; did you mean topologies/ring.lua?" s
 expect 2 "there is no models/frobnicate.lua; there are alexnet, bert," simulate -m frobnicate -t x
 expect 2 "--model ../mlp: No such file" simulate -m ../mlp -t x
 expect 2 "--topology nowhere.lua: No such file" simulate -m mlp -t nowhere.lua
+echo 'local x = = 3' >unfinished.lua
+expect 2 "soapstone: --model should be the path of a Lua file: unfinished.lua:1: unexpected symbol near '='" \
+  simulate -m unfinished.lua -t ring
+expect 2 "soapstone: --topology should be the path of a Lua file: unfinished.lua:1:" simulate -m mlp -t unfinished.lua
+expect 2 "soapstone: --model ./: Is a directory" simulate -m ./ -t ring
+echo 'kind,shape' >short.csv
+expect 2 "soapstone: --model should be the path of a Lua file: ./short.csv:" simulate -m ./short.csv -t ring
+if grep -q traceback err; then bad "a traceback for a file that is not Lua"; else ok; fi
 echo 'return 3' >number.lua
 expect 2 "--model number.lua: the file should return a function of options, or the model itself, not number" \
   simulate -m number.lua -t ring
 echo 'return nil + 1' >fails.lua
 expect 2 "fails.lua:1: attempt to perform arithmetic" simulate -m fails.lua -t ring
 expect 2 "--option should be KEY=VALUE, not 'batch'" simulate -m mlp -t x -o batch
+expect 2 "--option model=3: the model is given by --model" simulate -m mlp -t ring -o model=3
+expect 2 "--option topology=8: the topology is given by --topology" simulate -m mlp -t ring -o topology=8
+expect 2 "--option costs=times.csv: measured times are given by --costs FILE" simulate -m mlp -t ring -o costs=times.csv
+expect 2 "nowhere.csv: there is no such file" simulate -m mlp -t ring --costs nowhere.csv
+expect 2 "--costs does not go with --dag" simulate --dag x.json --costs x.csv
+expect 2 "--strategy: whole is there twice" simulate -m mlp -t ring -s whole,data_parallel,whole
+expect 2 "--strategy: whole is there twice" simulate -m mlp -t ring -s whole -s whole
+expect 2 "--strategy has no name in it" simulate -m mlp -t ring -s ,
+expect 2 "--by-name is for strategies from files" simulate -m mlp -t ring -s whole --by-name
+# before anything is simulated
+expect 2 "cannot write nowhere/x.h5: there is no folder nowhere" simulate -m mlp -t ring -s whole -r nowhere/x.h5
+if [ ! -s out ]; then ok; else bad "simulated before the record's folder was looked at"; fi
 expect 2 "--option modl.batch: did you mean model.batch?" simulate -m mlp -t x -o modl.batch=3
 expect 2 "options of the model are model.NAME" simulate -m mlp -t ring -o batch=3
 expect 2 "unknown option 'synk'; did you mean 'sync'?" simulate -m mlp -t ring -o synk=ring
@@ -75,6 +95,16 @@ echo 'local x = = 3' >syntax.lua
 expect 2 "syntax.lua:1: unexpected symbol" run syntax.lua
 echo 'error({})' >table.lua
 expect 2 "(the error is a table)" run table.lua
+for call in 'compare { 3 }' 'extremes(3)' 'fullest()' 'wrap(nil, 10)' 'wrap("a b")' 'table("a", {})' 'table({}, { 1 })' 'compare()'; do
+  echo "require('soapstone.report').$call" >misuse.lua
+  expect 2 "soapstone: misuse.lua:1: report.${call%%[ (]*}: " run misuse.lua
+  if grep -q traceback err; then bad "a traceback of report.$call"; else ok; fi
+done
+for call in 'words()' 'words(m, "x")' 'words(m, "x", {})' 'each(3)' 'lstm(m, "x", 3, nil, {})' 'transformer(m, "x", nil, { hidden = 7 })'; do
+  echo "local m = require('soapstone.model').new { name = 'm' } require('soapstone.layers').$call" >misuse.lua
+  expect 2 "soapstone: misuse.lua:1: layers.${call%%[ (]*}: " run misuse.lua
+  if grep -q traceback err; then bad "a traceback of layers.$call"; else ok; fi
+done
 echo 'local function f() return f() + 1 end f()' >deep.lua
 expect 2 "stack overflow" run deep.lua
 echo 'local t = {} for i = 1, 1e6 do t[i] = { i } end' >big.lua
@@ -144,6 +174,22 @@ kill -INT "$pid" 2>/dev/null
 wait "$pid"
 if [ $? = 130 ] && grep -q 'long.lua:6: interrupted while .* done)' err; then ok; else bad "Ctrl-C in long work"; fi
 
+# also where commands of ours run Lua: no traceback, nor the line of a file of ours
+interrupt_command() {
+  # job control, or a shell in the background has SIGINT ignored
+  timeout --preserve-status -k 20 -s INT 1 "$SOAPSTONE" "$@" >out 2>err
+  if [ $? = 130 ] && grep -q '^soapstone: interrupted' err && ! grep -q -e traceback -e '\.lua' err; then ok; else
+    bad "Ctrl-C in soapstone $*"
+  fi
+}
+interrupt_command bench --tasks 100000000
+interrupt_command simulate -m mlp -t ring -o topology.devices=99999999 -s whole
+
+# a script that catches errors does not catch its end
+echo 'while true do pcall(function() while true do end end) end' >pcall.lua
+timeout --preserve-status -k 20 -s INT 1 "$SOAPSTONE" run pcall.lua >out 2>err
+if [ $? = 130 ] && grep -q '^soapstone: pcall.lua:1: interrupted' err; then ok; else bad "Ctrl-C under pcall"; fi
+
 # what works
 echo 'print(#arg, arg[0], arg[1], arg[-1], ...)' >args.lua
 expect 0 "2	args.lua	a	run	a	b c" run args.lua a "b c"
@@ -197,6 +243,34 @@ expect 2 "neither a record (HDF5) nor measured times (CSV) nor JSON" inspect wor
 expect 0 "without expert_rnn: expert_rnn places operators by their layer" simulate -m mlp -t ring -o model.batch=64 -o sync=ring
 expect 0 "critical path" simulate -m mlp -t ring -o model.batch=64 -s data_parallel --record run.h5
 expect 0 "data_parallel" inspect run.h5
+cat >measured.csv <<'CSV'
+kind,attributes,shape,dtype,phase,device,seconds
+linear,,4x6 < 4x6,f32,forward,mine,2
+linear,,4x6 < 4x6,f32,backward,mine,3
+CSV
+cat >timed.lua <<'LUA'
+return function()
+  local m = require("soapstone.model").new { name = "timed" }
+  m:linear("fc1", m:input("x", { 4, 6 }), { out = 6 })
+  return m
+end
+LUA
+cat >alone.lua <<'LUA'
+local t = require("soapstone.topology").new { name = "alone" }
+t:device("a", { kind = "mine", flops = { f32 = 1e12 }, memory_bandwidth = 1e12 })
+return t
+LUA
+expect 0 "3.500 s" simulate -m timed.lua -t alone.lua -s whole --costs measured.csv
+expect 0 "table measured.csv of 2 times: 2 answered" simulate -m timed.lua -t alone.lua -s whole -c measured.csv
+expect 0 '"step_time_s": 3.5,' simulate -m timed.lua -t alone.lua -s whole -c measured.csv --json
+cat >save.lua <<'LUA'
+local p = require("soapstone").problem { model = require "models.mlp" {}, topology = require "topologies.ring" {} }
+p:strategy("data_parallel"):save "mlp.strategy"
+LUA
+expect 0 "" run save.lua
+expect 2 "by_name = true (simulate --by-name) takes what fits" simulate -m mlp -t ring -o model.layers=3 -s mlp.strategy
+expect 0 "by name: 4 operators of the model found in it, 0 not; 5 of its own not used" \
+  simulate -m mlp -t ring -o model.layers=3 -s ./mlp.strategy,whole --by-name
 cat >own.lua <<'LUA'
 local part = require "part" -- beside the file
 return function(o)

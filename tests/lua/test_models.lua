@@ -77,7 +77,7 @@ end)
 
 claim("a network that an image does not fit is refused by the operator it fails at", function()
   fails("a kernel of 3 does not fit", require "models.alexnet", { image = 60 })
-  fails("300 channels are not queries, keys and values of 7 heads", require "models.gpt",
+  fails("block1: hidden is 100, which is not a multiple of heads, 7", require "models.gpt",
     { hidden = 100, heads = 7 })
   fails("64 positions", require "models.bert", { sequence = 64, positions = 32 })
 end)

@@ -273,7 +273,7 @@ static void by_name_a_strategy_fits_another_size_of_the_model(void)
     CHECK(ss_strategy_parse(ss_text_get(&text), text.n, "f", large, four, NULL, &back, &err) ==
               SS_EINVAL,
           "another batch");
-    CHECK_TEXT(err.text, "loading by name takes what fits");
+    CHECK_TEXT(err.text, "takes what fits");
     CHECK_OK(ss_strategy_parse(ss_text_get(&text), text.n, "f", large, four, &l, &back, &err));
     CHECK(l.matched == 7 && !l.missing && !l.unknown, "%u matched", l.matched);
     CHECK(ss_strategy_same(s, back), "not the same");

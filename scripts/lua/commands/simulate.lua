@@ -21,6 +21,13 @@ local function value_of(text)
   return math.tointeger(text) or tonumber(text) or text
 end
 
+-- What other options of the command give, and what is meant by -o model=3.
+local elsewhere = {
+  model = "the model is given by --model, its options are model.NAME=VALUE",
+  topology = "the topology is given by --topology, its options are topology.NAME=VALUE",
+  costs = "measured times are given by --costs FILE",
+}
+
 -- --option model.batch=64: tables of options by what they are for.
 local function read_options()
   local options = { model = {}, topology = {}, problem = {} }
@@ -29,6 +36,9 @@ local function read_options()
     if not key then soapstone.refuse("--option should be KEY=VALUE, not '%s'", word) end
     local part, name = key:match "^([%w_]+)%.([%w_]+)$"
     if not part then part, name = "problem", key end
+    if part == "problem" and elsewhere[name] then
+      soapstone.refuse("--option %s: %s", word, elsewhere[name])
+    end
     if not options[part] then
       local near = soapstone.nearest(part, { "model", "topology" })
       if near then
@@ -46,11 +56,15 @@ end
 local function load_own(what, path)
   local file, wrong = io.open(path)
   if not file then soapstone.refuse("--%s %s", what, wrong) end
+  local _, unreadable = file:read(0)
   file:close()
+  if unreadable then soapstone.refuse("--%s %s: %s", what, path, unreadable) end
   local folder = path:match "^(.*)/" or "."
   package.path = ("%s/?.lua;%s/?/init.lua;%s"):format(folder, folder, package.path)
   local chunk, syntax = loadfile(path)
-  if not chunk then error(syntax, 0) end
+  if not chunk then
+    soapstone.refuse("--%s should be the path of a Lua file: %s", what, syntax)
+  end
   return chunk()
 end
 
@@ -89,35 +103,56 @@ local function strategy_names()
   if not given.strategy then
     return { "data_parallel", "model_parallel", "expert_cnn", "expert_rnn" }, true
   end
-  local names = {}
+  local names, seen = {}, {}
   for _, word in ipairs(given.strategy) do
-    for name in word:gmatch "[^,]+" do names[#names + 1] = name end
+    for name in word:gmatch "[^,]+" do
+      if seen[name] then soapstone.refuse("--strategy: %s is there twice", name) end
+      names[#names + 1], seen[name] = name, true
+    end
   end
+  if #names == 0 then soapstone.refuse("--strategy has no name in it") end
   return names, false
 end
 
+local function is_file(name)
+  return name:find "[./]" ~= nil
+end
+
+-- The strategy, and for one of another size what fitted.
 local function make_strategy(problem, name)
-  if name:find "[./]" then return (problem:load_strategy(name)) end
-  return problem:strategy(name)
+  if not is_file(name) then return problem:strategy(name) end
+  local by_name = given["by-name"] or false
+  local strategy, counts = problem:load_strategy(name, { by_name = by_name })
+  return strategy, by_name and ("%s, by name: %d operators of the model found in it, %d not; %d of its own not used")
+    :format(name, counts.matched, counts.missing, counts.unknown) or nil
+end
+
+-- Measured tables in the order they were given, and the roofline for what they do not know.
+local function read_costs()
+  if not given.costs then return nil end
+  local list = {}
+  for i, path in ipairs(given.costs) do list[i] = soapstone.costs.table(path) end
+  list[#list + 1] = soapstone.costs.roofline()
+  return soapstone.costs.stack(list)
 end
 
 -- Strategies, their results, and a line for each that does not fit.
-local function simulate_all(problem)
-  local made, results, unfit = {}, {}, {}
-  local names, all = strategy_names()
+local function simulate_all(problem, names, all)
+  local made, results, notes = {}, {}, {}
   for i, name in ipairs(names) do
     soapstone.progress(("simulating %s (%d of %d)"):format(name, i, #names))
-    local fits, strategy = pcall(make_strategy, problem, name)
+    local fits, strategy, note = pcall(make_strategy, problem, name)
     if not fits and not all then error(strategy, 0) end
     if fits then
       made[#made + 1] = strategy
       results[#results + 1] = problem:simulate(strategy)
+      notes[#notes + 1] = note
     else
-      unfit[#unfit + 1] = ("without %s: %s"):format(name, strategy)
+      notes[#notes + 1] = ("without %s: %s"):format(name, strategy)
     end
   end
   soapstone.progress()
-  return made, results, unfit
+  return made, results, notes
 end
 
 local function print_json(results)
@@ -126,12 +161,12 @@ local function print_json(results)
   print("[" .. table.concat(texts, ",\n") .. "]")
 end
 
-local function print_table(problem, results, unfit)
+local function print_table(problem, results, notes)
   print(problem.model)
   print(problem.topology)
   print()
   print(report.compare(results))
-  for _, line in ipairs(unfit) do print(report.wrap(line, 100, 2)) end
+  for _, line in ipairs(notes) do print(report.wrap(line, 100, 2)) end
   print()
   print(report.wrap("assumptions: " .. results[1].assumptions, 100, 2))
 end
@@ -141,17 +176,27 @@ local function simulate_model()
   if not given.model then soapstone.refuse("--model is missing (or --dag)") end
   if not given.topology then soapstone.refuse("--topology is missing") end
   local options = read_options()
+  local names, all = strategy_names()
+  if given["by-name"] and (all or not table.concat(names, " "):find "[./]") then
+    soapstone.refuse("--by-name is for strategies from files: --strategy FILE")
+  end
   local o = options.problem
+  o.costs = read_costs()
   o.model = load_part("model", "models", last "model", options.model)
   o.topology = load_part("topology", "topologies", last "topology", options.topology)
   local problem = make_problem(o)
-  local made, results, unfit = simulate_all(problem)
+  local made, results, notes = simulate_all(problem, names, all)
   if given.json then
     print_json(results)
   elseif #results == 1 then
     print(results[1])
+    for _, line in ipairs(notes) do print(report.wrap(line, 100, 2)) end
   else
-    print_table(problem, results, unfit)
+    print_table(problem, results, notes)
+  end
+  if given.costs and not given.json then
+    print()
+    io.write(problem:costs_report())
   end
   if given.record then
     soapstone.record(last "record", { problem = problem, results = results, strategies = made })
@@ -159,7 +204,7 @@ local function simulate_model()
 end
 
 local function simulate_dag()
-  refuse_with("--dag", { "model", "topology", "strategy", "option", "record" })
+  refuse_with("--dag", { "model", "topology", "strategy", "by-name", "option", "costs", "record" })
   local result, finish = soapstone.dag.simulate(last "dag", {
     links = last "links", segment = last "segment",
     max_segments = given["max-segments"] and value_of(last "max-segments"),

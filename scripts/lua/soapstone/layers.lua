@@ -9,6 +9,30 @@ local soapstone = require "soapstone"
 
 local layers = {}
 
+-- What goes wrong inside is said of the caller's argument, not of a line here.
+local function check(value, kind, what)
+  if type(value) ~= kind then
+    soapstone.refuse("layers.%s should be a %s, not %s", what, kind, value == nil and "nothing" or type(value))
+  end
+end
+
+local function check_model(m, call)
+  if getmetatable(m) ~= "soapstone.model" then
+    soapstone.refuse("layers.%s: the first argument should be a model, not %s", call,
+      m == nil and "nothing" or type(m))
+  end
+end
+
+local function check_options(o, call, ...)
+  check(o, "table", call .. ": the options")
+  for _, name in ipairs { ... } do
+    if math.type(o[name]) ~= "integer" or o[name] < 1 then
+      soapstone.refuse("layers.%s: option '%s' should be a whole number from 1, not %s", call, name,
+        o[name] == nil and "nothing" or tostring(o[name]))
+    end
+  end
+end
+
 local function with(attributes, more)
   local all = {}
   for name, value in soapstone.pairs(attributes) do all[name] = value end
@@ -19,6 +43,9 @@ end
 -- Word indices, one input tensor for each block of steps: "source.1", "source.2", ...
 -- o: batch, steps, steps_per_op.
 function layers.words(m, name, o)
+  check_model(m, "words")
+  check(name, "string", "words: the name")
+  check_options(o, "words", "batch", "steps", "steps_per_op")
   if o.steps % o.steps_per_op ~= 0 then
     options.refuse("steps is %d, which is not a multiple of steps_per_op, %d", o.steps,
       o.steps_per_op)
@@ -32,6 +59,10 @@ end
 
 -- An operator for each block, all with the same weights: "softmax.1", "softmax.2", ...
 function layers.each(m, kind, name, blocks, attributes)
+  check_model(m, "each")
+  check(name, "string", "each: the name")
+  check(blocks, "table", "each: the list of blocks")
+  check(attributes, "table", "each: the options")
   local out = {}
   for k, x in ipairs(blocks) do
     out[k] = m[kind](m, name .. "." .. k, x, with(attributes, { share = name }))
@@ -42,6 +73,10 @@ end
 -- A recurrent layer from an initial state { h, c } (nil: zero).  Returns the blocks of its output
 -- and its last state.
 function layers.lstm(m, name, blocks, state, attributes)
+  check_model(m, "lstm")
+  check(name, "string", "lstm: the name")
+  check(blocks, "table", "lstm: the list of blocks")
+  check(attributes, "table", "lstm: the options")
   local out = {}
   for k, x in ipairs(blocks) do
     local y, h, c = m:lstm(name .. "." .. k, state and { x, state.h, state.c } or x,
@@ -55,6 +90,12 @@ end
 -- o: hidden, heads, feed_forward (times as wide), causal, norm ("before" or "after" each part),
 -- layer.
 function layers.transformer(m, name, x, o)
+  check_model(m, "transformer")
+  check(name, "string", "transformer: the name")
+  check_options(o, "transformer", "hidden", "heads", "feed_forward")
+  if o.hidden % o.heads ~= 0 then
+    soapstone.refuse("%s: hidden is %d, which is not a multiple of heads, %d", name, o.hidden, o.heads)
+  end
   local at = { layer = o.layer }
   local function norm(part, input)
     return m:layer_norm(name .. "." .. part, input, at)

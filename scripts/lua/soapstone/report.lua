@@ -6,12 +6,34 @@ local show = soapstone.unit.show
 
 local report = {}
 
+-- "a number": what was given instead, in a sentence
+local function kind_of(value)
+  local kind = type(value)
+  if kind == "userdata" then kind = tostring(getmetatable(value)):gsub("^soapstone%.", "") end
+  return value == nil and "nothing" or (kind:find "^[aeiou]" and "an " or "a ") .. kind
+end
+
+local function check(value, kind, what)
+  if type(value) ~= kind then
+    soapstone.refuse("%s should be a %s, not %s", what, kind == "string" and "text" or kind, kind_of(value))
+  end
+end
+
+local function check_result(r, what)
+  if getmetatable(r) ~= "soapstone.result" then
+    soapstone.refuse("%s should be a result (what problem:simulate returned), not %s", what, kind_of(r))
+  end
+end
+
 local function width_of(text) -- in characters, not bytes
   return utf8.len(text) or #text
 end
 
 -- A table with a header line; columns whose cells all begin with a digit or a dash go to the right.
 function report.table(header, rows)
+  check(header, "table", "report.table: the header")
+  check(rows, "table", "report.table: the list of rows")
+  for i, row in ipairs(rows) do check(row, "table", "report.table: row " .. i) end
   local widths, right, lines = {}, {}, {}
   for c, title in ipairs(header) do
     widths[c], right[c] = width_of(title), #rows > 0
@@ -37,6 +59,7 @@ end
 
 -- The device that is busy longest and the one that is busy shortest: tables of r.devices.
 function report.extremes(r)
+  check_result(r, "report.extremes: the argument")
   local busiest, idlest = r.devices[1], r.devices[1]
   for _, d in ipairs(r.devices) do
     if d.busy > busiest.busy then busiest = d end
@@ -47,6 +70,7 @@ end
 
 -- The device whose memory is fullest, by its peak.
 function report.fullest(r)
+  check_result(r, "report.fullest: the argument")
   local fullest = r.devices[1]
   for _, d in ipairs(r.devices) do
     if d.peak_memory > fullest.peak_memory then fullest = d end
@@ -67,6 +91,8 @@ end
 
 -- Words in lines of at most `width` characters; lines after the first are indented.
 function report.wrap(text, width, indent)
+  check(text, "string", "report.wrap: the text")
+  check(width, "number", "report.wrap: the width")
   local lines, line = {}, ""
   for word in text:gmatch "%S+" do
     if line ~= "" and width_of(line) + 1 + width_of(word) > width then
@@ -82,6 +108,8 @@ end
 
 -- Results of one problem, one a line.
 function report.compare(results)
+  check(results, "table", "report.compare: the list of results")
+  for i, r in ipairs(results) do check_result(r, "report.compare: element " .. i) end
   local rows = {}
   for i, r in ipairs(results) do
     local busiest, idlest = report.extremes(r)
