@@ -191,13 +191,21 @@ ss_status ss_parse_quantity(const char *text, ss_unit unit, double *out, ss_erro
     return SS_OK;
 }
 
-/* Three or four significant digits, no exponent: 1.85, 24.17, 132. */
+/* Four significant digits: 1.850, 24.17, 132.0. */
 static void print_scaled(char *buffer, size_t n, double x, const char *prefix, const char *symbol)
 {
     double size = fabs(x);
     int decimals = size >= 999.5 ? 0 : size >= 99.95 ? 1 : size >= 9.995 ? 2 : 3;
-    snprintf(buffer, n, "%.*f %s%s", decimals, x, prefix, symbol);
+    snprintf(buffer, n, "%.*f%s%s%s", decimals, x, *prefix || *symbol ? " " : "", prefix, symbol);
 }
+
+/* What no prefix brings within four digits: 1e+300 s, 2.5e-09 B. */
+static void print_unscaled(char *buffer, size_t n, double x, const char *symbol)
+{
+    snprintf(buffer, n, "%.4g%s%s", x, *symbol ? " " : "", symbol);
+}
+
+static const double SMALLEST = 0.1, LONGEST_S = 1e7; /* some 116 days; an ss_time ends there */
 
 char *ss_format_quantity(double value, ss_unit unit, char *buffer, size_t n)
 {
@@ -214,14 +222,19 @@ char *ss_format_quantity(double value, ss_unit unit, char *buffer, size_t n)
         uint32_t p = 0;
         while (p < 4 && size < 0.9995)
             size *= 1000, p++;
-        print_scaled(buffer, n, copysign(size, value), small[p], symbol);
+        if (size < SMALLEST || size >= LONGEST_S)
+            print_unscaled(buffer, n, value, symbol);
+        else
+            print_scaled(buffer, n, copysign(size, value), small[p], symbol);
         return buffer;
     }
     double step = unit == SS_UNIT_BYTES ? 1024 : 1000;
     uint32_t p = 0;
     while (p < 6 && size >= step * 0.9995)
         size /= step, p++;
-    if (p == 0 && size == floor(size))
+    if (size < SMALLEST || size >= step * 0.9995)
+        print_unscaled(buffer, n, value, symbol);
+    else if (p == 0 && size == floor(size))
         snprintf(buffer, n, "%.0f%s%s", value, *symbol ? " " : "", symbol);
     else
         print_scaled(buffer, n, copysign(size, value),

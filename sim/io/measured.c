@@ -212,6 +212,8 @@ static int32_t refused_column(const ss_measured *row, const ss_error *err)
         return SPREAD_S;
     if (!row->device_kind[0])
         return DEVICE;
+    if (err && !strncmp(err->text, "it took 0 ", 10))
+        return SECONDS;
     if (err && !strncmp(err->text, "shape ", 6))
         return SHAPE;
     if (err && !strncmp(err->text, "attribute ", 10))

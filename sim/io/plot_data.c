@@ -62,7 +62,7 @@ void ss_plot_add_title(const ss_view *v, ss_text *out)
     ss_plot_add_field(out, v->topology, 20);
     if (*v->strategy)
         ss_text_add(out, ", ");
-    ss_plot_add_field(out, v->strategy, 20);
+    ss_plot_add_field(out, v->strategy, 24);
     ss_text_add(out, ": %s a step\ttitle", ss_format_time(v->step_time, b, sizeof b));
 }
 

@@ -157,6 +157,20 @@ static void add_wrapped(ss_text *out, const char *text, uint32_t indent)
 
 /* ----------------------------------------------------------------------------------------- head */
 
+/* Names long as they may be are cut, but not what stands behind them: " (changed)". */
+static void add_strategy_name(const char *name, uint32_t width, ss_text *out)
+{
+    static const char ending[] = " (changed)";
+    size_t n = strlen(name), tail = sizeof ending - 1;
+    ss_text front = {0};
+    bool changed = n > tail && !strcmp(name + n - tail, ending);
+    ss_text_add_bytes(&front, name, changed ? n - tail : n);
+    add_name(out, ss_text_get(&front), changed ? width - (uint32_t)tail : width, false);
+    ss_text_add(out, "%s", changed ? ending : "");
+    out->failed |= front.failed;
+    ss_text_free(&front);
+}
+
 static void add_title(const ss_view *v, ss_text *out)
 {
     add_name(out, *v->model ? v->model : "task graph", 36, false);
@@ -166,7 +180,7 @@ static void add_title(const ss_view *v, ss_text *out)
     }
     if (*v->strategy) {
         ss_text_add(out, ", ");
-        add_name(out, v->strategy, 30, false); /* "model_parallel (changed)" fits */
+        add_strategy_name(v->strategy, 30, out);
     }
     ss_text_add(out, "\n");
 }

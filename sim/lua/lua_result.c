@@ -66,7 +66,7 @@ int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const
             s->strategy->model->name, s->strategy->topology->name, p->model->name,
             p->topology->name);
     if (!name)
-        name = lua_pushfstring(L, "%s%s", s->name, s->changed ? " (changed)" : "");
+        name = ss_lua_strategy_push_name(L, s);
     ss_lua_box *box = ss_lua_box_new(L, &ss_lua_result_type);
     ss_lua_box_hold(L, lua_gettop(L), HOLD_PROBLEM, problem);
 

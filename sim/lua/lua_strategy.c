@@ -26,9 +26,11 @@ static void free_strategy(void *object)
     ss_free(s);
 }
 
-/* Takes `strategy` over, also on failure. */
-static ss_status wrap(ss_strategy *strategy, const char *name, ss_lua_strategy **out, ss_error *err)
+/* Takes `strategy` over, also on failure.  It is called `given`, or if that is NULL `otherwise`. */
+static ss_status wrap(ss_strategy *strategy, const char *given, const char *otherwise,
+                      ss_lua_strategy **out, ss_error *err)
 {
+    const char *name = given ? given : otherwise;
     ss_lua_strategy *s = ss_alloc_zeroed(1, sizeof *s);
     char *copy = ss_strdup(name);
     if (!s || !copy) {
@@ -37,7 +39,7 @@ static ss_status wrap(ss_strategy *strategy, const char *name, ss_lua_strategy *
         ss_strategy_free(strategy);
         return ss_fail_memory(err, "a strategy", sizeof *s + strlen(name));
     }
-    *s = (ss_lua_strategy){.strategy = strategy, .name = copy};
+    *s = (ss_lua_strategy){.strategy = strategy, .name = copy, .named = given != NULL};
     *out = s;
     return SS_OK;
 }
@@ -49,8 +51,14 @@ static ss_status rename_strategy(ss_lua_strategy *s, const char *name, ss_error 
         return ss_fail_memory(err, "the name of a strategy", strlen(name) + 1);
     ss_free(s->name);
     s->name = copy;
+    s->named = true;
     s->changed = false;
     return SS_OK;
+}
+
+const char *ss_lua_strategy_push_name(lua_State *L, const ss_lua_strategy *s)
+{
+    return lua_pushfstring(L, "%s%s", s->name, s->changed && !s->named ? " (changed)" : "");
 }
 
 /* -- ready-made ones -------------------------------------------------------------------------- */
@@ -174,7 +182,7 @@ static ready_options read_ready(lua_State *L, int index, int kind, const ss_lua_
     return o;
 }
 
-static ss_status make_ready(ss_lua_problem *p, int kind, const ready_options *o, const char *name,
+static ss_status make_ready(ss_lua_problem *p, int kind, const ready_options *o, const char *word,
                             ss_lua_strategy **out, ss_error *err)
 {
     ss_strategy *s = NULL;
@@ -185,7 +193,7 @@ static ss_status make_ready(ss_lua_problem *p, int kind, const ready_options *o,
         ss_strategy_free(s);
         return status;
     }
-    return wrap(s, name, out, err);
+    return wrap(s, o->name, word, out, err);
 }
 
 int ss_lua_strategy_new(lua_State *L, int problem, const char *word, int options)
@@ -199,7 +207,7 @@ int ss_lua_strategy_new(lua_State *L, int problem, const char *word, int options
 
     ss_error err;
     ss_lua_strategy *s = NULL;
-    if (make_ready(p, kind, &o, o.name ? o.name : word, &s, &err))
+    if (make_ready(p, kind, &o, word, &s, &err))
         return ss_lua_raise(L, &err);
 
     box->object = s;
@@ -228,7 +236,7 @@ int ss_lua_strategy_load(lua_State *L, int problem, const char *path, int option
     ss_lua_strategy *wrapped = NULL;
     ss_strategy_loading how = {.by_name = o.by_depth};
     if (ss_strategy_load(path, p->model, p->topology, &how, &s, &err) ||
-        wrap(s, o.name ? o.name : path, &wrapped, &err))
+        wrap(s, o.name, path, &wrapped, &err))
         return ss_lua_raise(L, &err);
 
     box->object = wrapped;
@@ -537,10 +545,10 @@ static int strategy_copy(lua_State *L)
     ss_error err;
     ss_strategy *copy = NULL;
     ss_lua_strategy *wrapped = NULL;
-    if (ss_strategy_copy(s->strategy, &copy, &err) ||
-        wrap(copy, o.name ? o.name : s->name, &wrapped, &err))
+    if (ss_strategy_copy(s->strategy, &copy, &err) || wrap(copy, o.name, s->name, &wrapped, &err))
         return ss_lua_raise(L, &err);
 
+    wrapped->named = o.name || s->named;
     wrapped->changed = s->changed && !o.name;
     box->object = wrapped;
     return 1;
@@ -549,7 +557,7 @@ static int strategy_copy(lua_State *L)
 static int get_name(lua_State *L, int index)
 {
     const ss_lua_strategy *s = check(L, index);
-    lua_pushfstring(L, "%s%s", s->name, s->changed ? " (changed)" : "");
+    ss_lua_strategy_push_name(L, s);
     return 1;
 }
 

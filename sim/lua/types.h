@@ -34,6 +34,7 @@ typedef struct ss_lua_problem {
 typedef struct ss_lua_strategy {
     ss_strategy *strategy;
     char *name;
+    bool named;   /* by the script; else after its kind or file, and what changes it then says so */
     bool changed; /* since it got its name */
 } ss_lua_strategy;
 
@@ -65,6 +66,8 @@ const ss_view *ss_lua_view(lua_State *L, int index);
 int ss_lua_strategy_new(lua_State *L, int problem, const char *kind, int options);
 /* The same from a file; and a table of what was matched. */
 int ss_lua_strategy_load(lua_State *L, int problem, const char *path, int options);
+/* Pushes what reports call it: a name that the script gave stays, others say what was changed. */
+const char *ss_lua_strategy_push_name(lua_State *L, const ss_lua_strategy *s);
 /* The ready-made ones and their options, for the help. */
 void ss_lua_strategies_help(ss_text *out);
 /* Pushes what a simulation of the problem at `problem` says. */

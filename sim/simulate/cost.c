@@ -173,9 +173,9 @@ ss_status ss_costs_add_all(ss_costs *c, const ss_costs *from, ss_error *err)
 
 ss_status ss_costs_set_scale(ss_costs *c, double scale, ss_error *err)
 {
-    if (!(scale >= 0 && isfinite(scale)))
+    if (!(scale > 0 && isfinite(scale)))
         return ss_fail(err, SS_EINVAL,
-                       "times cannot become %g times as long: a number from 0 is wanted", scale);
+                       "times cannot become %g times as long: a number above 0 is wanted", scale);
     c->scale = scale;
     forget(c);
     return SS_OK;

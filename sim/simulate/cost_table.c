@@ -176,6 +176,15 @@ static const char *phase_name(ss_phase phase)
     return phase == SS_FORWARD ? "forward" : "backward";
 }
 
+/* A view, which moves no data, may cost nothing; all others that are said to were not measured. */
+static ss_status refuse_nothing(const ss_measured *row, const ss_op_kind *kind, ss_error *err)
+{
+    if (row->seconds > 0 || kind->view)
+        return SS_OK;
+    return ss_fail(err, SS_EINVAL, "it took 0 seconds: a %s does something, and so it takes time",
+                   kind->name);
+}
+
 static ss_status refuse_seconds(const ss_measured *row, ss_error *err)
 {
     if (!(row->seconds >= 0 && isfinite(row->seconds)))
@@ -196,6 +205,8 @@ static ss_status read_row(const ss_measured *row, ss_text *key, extents *e, ss_e
     ss_status s = refuse_seconds(row, err);
     if (!s)
         s = find_kind(row->kind, &kind, err);
+    if (!s)
+        s = refuse_nothing(row, kind, err);
     if (!s)
         s = ss_dtype_parse(row->dtype, &dtype, err);
     if (!s)

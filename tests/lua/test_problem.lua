@@ -141,6 +141,19 @@ claim("set says what is wrong with a configuration", function()
   assert(s == p:strategy "whole")
 end)
 
+claim("a name that was given stays, and others say that something was changed", function()
+  local p = problem()
+  local ready, mine = p:strategy "whole", p:strategy("whole", { name = "mine" })
+  for _, s in ipairs { ready, mine } do s:set("fc1", { devices = 2 }):apply "data_parallel" end
+  equal(ready.name, "whole (changed)")
+  equal(mine.name, "mine")
+  equal(p:simulate(mine).name, "mine")
+  equal(mine:copy():set("fc1", { devices = 1 }).name, "mine")
+  equal(ready:copy().name, "whole (changed)")
+  equal(ready:copy({ name = "ours" }):set("fc1", { devices = 1 }).name, "ours")
+  equal(ready:apply("whole", { name = "again" }):set("fc1", { devices = 2 }).name, "again")
+end)
+
 claim("set, get, pin and apply work together", function()
   local p = problem()
   local s = p:strategy "whole"
@@ -242,15 +255,16 @@ claim("costs can be scaled, and a stack keeps the scale of each", function()
     local p = soapstone.problem { model = small.net(), topology = small.quad(), costs = costs }
     return p:simulate(p:strategy "whole").compute_time, p:costs_report()
   end
-  local none = soapstone.costs.stack { given:scale(0), roofline }
+  local none = soapstone.costs.stack { given:scale(1e-9), roofline }
   local rest, whole = compute(none), compute(soapstone.costs.stack { given, roofline })
-  check.near(whole, rest + 3e-3, 1e-9)
+  check.near(whole, rest + 3e-3, 1e-8)
   local scaled, report = compute(soapstone.costs.stack { given:scale(2):scale(5), roofline })
-  check.near(scaled, rest + 30e-3, 1e-9)
+  check.near(scaled, rest + 30e-3, 1e-8)
   check.contains(report, "given times of 1 operator, times 10")
   check.near(compute(soapstone.costs.stack({ given, roofline }):scale(0.5)), whole / 2, 1e-9)
   equal(compute(soapstone.costs.stack { given, roofline }), whole) -- those stay as they were
   check.fails("costs:scale: times cannot become -1 times as long", given.scale, given, -1)
+  check.fails("costs:scale: times cannot become 0 times as long", given.scale, given, 0)
   check.fails("costs:scale: the factor should be a number, not nothing", given.scale, given)
 end)
 

@@ -335,6 +335,7 @@ static void quantities_are_written_short(void)
     CHECK_TEXT(ss_format_time(14 * (ss_time)1000000, b, sizeof b), "14.00 us");
     CHECK_TEXT(ss_format_time(385, b, sizeof b), "385.0 ps");
     CHECK_TEXT(ss_format_quantity(-2048, SS_UNIT_BYTES, b, sizeof b), "-2.000 KiB");
+    CHECK_TEXT(ss_format_quantity(0.25, SS_UNIT_NONE, b, sizeof b), "0.250");
 }
 
 static void doubles_are_written_short_and_read_back(void)

@@ -41,6 +41,8 @@ static void wrong_files_are_refused_with_line_and_column(void)
         {HEADER "\"linear\"\",,8x4 < 8x2,f32,forward,p100,1", ":2:1: the quote that begins here"},
         {HEADER "linear,,8x4 < 8x2,f32,forward,p100,1\nlinear,,8x4 < 8x2,f32,forward,p100,1\n",
          ":3:1: linear 8x4 < 8x2 (, f32, forward on p100) was measured before"},
+        {HEADER "linear,,8x4 < 8x2,f32,forward,p100,0 ms\n",
+         ":2:36: it took 0 seconds: a linear does something"},
         {HEADER "linear,,8x4 < 8x2,f32,forward,\xc3\xa9\xc3\xa9,-1\n", ":2:34: "},
     };
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -43,6 +43,19 @@ static void the_page_says_what_matters(void)
     step_free(&s);
 }
 
+static void a_long_name_is_cut_and_what_is_behind_it_is_not(void)
+{
+    step s;
+    ss_text t = {0};
+    ss_lower_options o = ss_lower_options_start();
+    step_begin(&s, step_mlp(96, 100, 2), net_cluster(1, 2, 10e9, 1e9, 1e-6));
+    step_run(&s, &o, "strategies/of-a-long-folder/mine.strategy (changed)");
+    CHECK_OK(ss_report_text(&s.view, &t, &err));
+    CHECK_TEXT(t.at, ", strategies/of-a-lon… (changed)\n");
+    ss_text_free(&t);
+    step_free(&s);
+}
+
 static void many_devices_are_shown_by_their_extremes(void)
 {
     step s;
@@ -254,6 +267,7 @@ static void no_memory_is_said_and_nothing_is_left(void)
 int main(void)
 {
     RUN(the_page_says_what_matters);
+    RUN(a_long_name_is_cut_and_what_is_behind_it_is_not);
     RUN(many_devices_are_shown_by_their_extremes);
     RUN(what_does_not_fit_is_named_with_what_it_is_made_of);
     RUN(bytes_that_no_link_saw_are_told);
