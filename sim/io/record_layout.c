@@ -89,6 +89,8 @@ static const ss_h5_field task_field[] = {
     TASK("critical", SS_H5_BOOL, on_critical_path, NULL, "on the path that decides the step time"),
     TASK("behind", SS_H5_U32, behind, "1",
          "on the critical path and queued: the task in front of it; 0: none"),
+    {"waited_lane", SS_H5_U32, offsetof(ss_view_task, waited), "1",
+     "on the critical path and queued: the lane it waited for; 0: none", NULL, 0, true},
 };
 TABLE(ss_record_tasks, "tasks", "what was done, where and when", task_field, ss_view_task);
 
@@ -130,6 +132,10 @@ static const ss_h5_field summary_field[] = {
     VALUE("path_transfer", SS_H5_I64, path_transfer, "ps", "of the critical path: transfers"),
     VALUE("path_queueing", SS_H5_I64, path_queueing, "ps",
           "of the critical path: waiting for a busy device or link"),
+    {"path_queueing_device", SS_H5_I64, offsetof(ss_view, path_queueing_device), "ps",
+     "of path_queueing: waiting for a device", NULL, 0, true},
+    {"path_queueing_link", SS_H5_I64, offsetof(ss_view, path_queueing_link), "ps",
+     "of path_queueing: waiting for a link", NULL, 0, true},
     VALUE("devices", SS_H5_U32, devices, "1", "lanes that are devices; links follow"),
 };
 TABLE(ss_record_summary, "summary", "the step as a whole", summary_field, ss_view);
@@ -202,6 +208,8 @@ static ss_status check_tasks(const ss_view *v, const complaint *c)
             return out_of_range(c, "tasks/to_task", i, t->to_task, v->tasks);
         if (t->behind > v->tasks)
             return out_of_range(c, "tasks/behind", i, t->behind, v->tasks);
+        if (t->waited > v->lanes)
+            return out_of_range(c, "tasks/waited_lane", i, t->waited, v->lanes);
         if (t->ready < 0 || t->start < t->ready || t->end < t->start || t->finish < t->end)
             return ss_fail(c->err, c->status,
                            "tasks: row %u has times out of order (ready, start, end, finish)", i);
@@ -236,7 +244,8 @@ static ss_status check_rest(const ss_view *v, const complaint *c)
 ss_status ss_record_check_view(const ss_view *v, ss_status status, ss_error *err)
 {
     complaint c = {status, err};
-    if (v->step_time < 0 || v->path_compute < 0 || v->path_transfer < 0 || v->path_queueing < 0)
+    if (v->step_time < 0 || v->path_compute < 0 || v->path_transfer < 0 || v->path_queueing < 0 ||
+        v->path_queueing_device < 0 || v->path_queueing_link < 0)
         return ss_fail(err, status, "summary has a time below 0");
     if (!isfinite(v->samples) || !isfinite(v->bytes_moved) || !isfinite(v->charged_bytes))
         return ss_fail(err, status, "summary has a value that is not finite");

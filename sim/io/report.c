@@ -81,6 +81,33 @@ ss_status ss_report_contributors(const ss_view *v, ss_contributor **out, uint32_
     return SS_OK;
 }
 
+static int longest_first(const void *a, const void *b)
+{
+    const ss_waited *x = a, *y = b;
+    if (x->queueing != y->queueing)
+        return x->queueing > y->queueing ? -1 : 1;
+    return x->lane < y->lane ? -1 : x->lane > y->lane;
+}
+
+ss_status ss_report_waited(const ss_view *v, ss_waited **out, uint32_t *n, ss_error *err)
+{
+    ss_waited *list = ss_alloc_zeroed((size_t)v->lanes + 1, sizeof *list);
+    if (!list)
+        return ss_fail_memory(err, "the critical path", v->lanes * sizeof *list);
+    for (uint32_t i = 1; i <= v->tasks; i++) {
+        const ss_view_task *t = &v->task[i];
+        if (t->on_critical_path && t->waited && t->waited <= v->lanes)
+            list[t->waited].queueing += t->start - t->ready;
+    }
+    *n = 0;
+    for (uint32_t lane = 1; lane <= v->lanes; lane++)
+        if (list[lane].queueing > 0)
+            list[(*n)++] = (ss_waited){lane, list[lane].queueing};
+    qsort(list, *n, sizeof *list, longest_first);
+    *out = list;
+    return SS_OK;
+}
+
 /* ------------------------------------------------------------------------------- columns of text
  */
 
@@ -362,13 +389,42 @@ static void add_contributor(const ss_view *v, const ss_contributor *c, ss_text *
     const ss_view_task *t = &v->task[c->waited];
     uint32_t line = out->n;
     ss_text_add(out, "      longest %s for ", time_text(waited_for(v, c->waited), queueing));
-    add_name(out, t->lane && t->lane <= v->lanes ? v->lane[t->lane].name : "a device", 26, false);
+    add_name(out, t->waited && t->waited <= v->lanes ? v->lane[t->waited].name : "a device", 26,
+             false);
     if (t->behind && t->behind <= v->tasks) {
         ss_text_add(out, ", behind ");
         uint32_t used = out->n - line; /* bytes, so at least its columns */
         add_name(out, v->task[t->behind].name, used < 80 ? SS_REPORT_WIDTH - used : 20, false);
     }
     ss_text_add(out, "\n");
+}
+
+/* "  queueing: 94.0% for links, 0.8% for devices; most for hub1->root 50.1%, ..." */
+static ss_status add_waited(const ss_view *v, ss_text *out, ss_error *err)
+{
+    ss_waited *list;
+    uint32_t n;
+    ss_text line = {0};
+    if (!v->path_queueing)
+        return SS_OK;
+    ss_status s = ss_report_waited(v, &list, &n, err);
+    if (s)
+        return s;
+    ss_text_add(&line, "%.1f%% for links, %.1f%% for devices", share(v, v->path_queueing_link),
+                share(v, v->path_queueing_device));
+    for (uint32_t i = 0; i < n && i < SS_REPORT_WAITED; i++) {
+        if (i && share(v, list[i].queueing) < 0.05)
+            break;
+        ss_text_add(&line, "%s", i ? ", " : "; most for ");
+        add_name(&line, v->lane[list[i].lane].name, 26, false);
+        ss_text_add(&line, " %.1f%%", share(v, list[i].queueing));
+    }
+    ss_text_add(out, "  queueing: ");
+    add_wrapped(out, ss_text_get(&line), 12);
+    out->failed |= line.failed;
+    ss_text_free(&line);
+    ss_free(list);
+    return SS_OK;
 }
 
 static ss_status add_critical(const ss_view *v, ss_text *out, ss_error *err)
@@ -386,6 +442,7 @@ static ss_status add_critical(const ss_view *v, ss_text *out, ss_error *err)
                     "\n  critical path: %.1f%% compute, %.1f%% transfer, %.1f%% queueing; %u %s\n",
                     share(v, v->path_compute), share(v, v->path_transfer),
                     share(v, v->path_queueing), tasks, tasks == 1 ? "task" : "tasks");
+        s = add_waited(v, out, err);
         ss_text_add(out, "  %-38s %6s %10s %10s %6s\n", "heaviest on it", "tasks", "active",
                     "queueing", "share");
     }
@@ -399,7 +456,7 @@ static ss_status add_critical(const ss_view *v, ss_text *out, ss_error *err)
         ss_text_add(out, "  … %u more, together %.1f%%\n", n - shown, share(v, rest));
     }
     ss_free(list);
-    return SS_OK;
+    return s;
 }
 
 /* ------------------------------------------------------------------------------------------ notes

@@ -16,6 +16,7 @@ enum {
     SS_REPORT_WIDTH = 100,
     SS_REPORT_DEVICES = 16, /* shown in full up to here; above, the busiest and the idlest */
     SS_REPORT_LINKS = 6,
+    SS_REPORT_WAITED = 3,
     SS_REPORT_CONTRIBUTORS = 6
 };
 
@@ -37,7 +38,14 @@ typedef struct ss_contributor {
     uint32_t waited; /* the task of the group that queued longest; 0: none did */
 } ss_contributor;
 
+/* What the tasks of the critical path queued for, the longest first; the sum is path_queueing. */
+typedef struct ss_waited {
+    uint32_t lane;
+    ss_time queueing;
+} ss_waited;
+
 /* *out is for the caller to ss_free. */
+ss_status ss_report_waited(const ss_view *v, ss_waited **out, uint32_t *n, ss_error *err);
 ss_status ss_report_contributors(const ss_view *v, ss_contributor **out, uint32_t *n,
                                  ss_error *err);
 

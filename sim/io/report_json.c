@@ -112,9 +112,31 @@ static void json_contributor(const ss_view *v, const ss_contributor *c, ss_text 
     ss_text_add(out, "{");
     add_string(out, "task", t->name);
     add_seconds(out, "wait_s", t->start - t->ready);
-    add_string(out, "for", t->lane && t->lane <= v->lanes ? v->lane[t->lane].name : "");
+    add_string(out, "for", t->waited && t->waited <= v->lanes ? v->lane[t->waited].name : "");
     add_string(out, "behind", t->behind && t->behind <= v->tasks ? v->task[t->behind].name : "");
     ss_text_add(out, "}");
+}
+
+static ss_status json_waited(const ss_view *v, ss_text *out, ss_error *err)
+{
+    ss_waited *list;
+    uint32_t n;
+    ss_status s = ss_report_waited(v, &list, &n, err);
+    if (s)
+        return s;
+    add_seconds(out, "queueing_device_s", v->path_queueing_device);
+    add_seconds(out, "queueing_link_s", v->path_queueing_link);
+    key(out, "waited_for");
+    ss_text_add(out, "[");
+    for (uint32_t i = 0; i < n; i++) {
+        ss_text_add(out, "%s{", i ? ", " : "");
+        add_string(out, "name", v->lane[list[i].lane].name);
+        add_seconds(out, "queueing_s", list[i].queueing);
+        ss_text_add(out, "}");
+    }
+    ss_text_add(out, "]");
+    ss_free(list);
+    return SS_OK;
 }
 
 static ss_status json_critical(const ss_view *v, ss_text *out, ss_error *err)
@@ -128,6 +150,7 @@ static ss_status json_critical(const ss_view *v, ss_text *out, ss_error *err)
     add_seconds(out, "compute_s", v->path_compute);
     add_seconds(out, "transfer_s", v->path_transfer);
     add_seconds(out, "queueing_s", v->path_queueing);
+    s = json_waited(v, out, err);
     key(out, "contributors");
     ss_text_add(out, "[");
     for (uint32_t i = 0; i < n; i++) {
@@ -137,7 +160,7 @@ static ss_status json_critical(const ss_view *v, ss_text *out, ss_error *err)
     }
     ss_text_add(out, "]},\n");
     ss_free(list);
-    return SS_OK;
+    return s;
 }
 
 static void json_head(const ss_view *v, ss_text *out)

@@ -291,10 +291,13 @@ static void mark_critical_path(builder *b)
         ss_view_task *row = &b->v->task[c->step[i].task.i];
         row->on_critical_path = 1;
         row->behind = c->step[i].blocker.i;
+        row->waited = c->step[i].resource;
     }
     b->v->path_compute = c->compute;
     b->v->path_transfer = c->transfer;
     b->v->path_queueing = c->queueing;
+    b->v->path_queueing_device = c->queueing_device;
+    b->v->path_queueing_link = c->queueing_link;
 }
 
 /* ----------------------------------------------------------------------------------- the whole

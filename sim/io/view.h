@@ -46,6 +46,7 @@ typedef struct ss_view_task {
     uint32_t from, to;  /* transfers: lanes of the devices it leaves and is for; 0: not known */
     uint32_t hop;       /* transfers: position in the route, from 0 */
     uint32_t behind;    /* on the critical path and queued: id of the task in front of it; else 0 */
+    uint32_t waited;    /* the same: the lane that it waited for; else 0 */
     ss_time ready, start, end, finish; /* finish: end plus the lag of its link */
     int64_t bytes;
 } ss_view_task;
@@ -64,6 +65,7 @@ typedef struct ss_view {
     double moved[SS_CARGOS];  /* bytes_moved by what was carried; SS_CARGO_NONE: of bare task graphs */
     double charged_bytes;     /* of bytes_moved: charged in closed form, so on no link */
     ss_time path_compute, path_transfer, path_queueing;
+    ss_time path_queueing_device, path_queueing_link; /* of path_queueing: waiting for which */
     uint32_t devices; /* lanes 1 .. devices; links follow */
     uint32_t lanes, tasks, mores, helds, edges;
     ss_view_lane *lane;   /* [lanes + 1]: devices, then links; rows from 1 */

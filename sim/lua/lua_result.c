@@ -186,7 +186,7 @@ static int get_links(lua_State *L, int index)
 static void push_critical_step(lua_State *L, const ss_view *v, const ss_critical_step *s)
 {
     const ss_view_task *t = &v->task[s->task.i];
-    lua_createtable(L, 0, 7);
+    lua_createtable(L, 0, 8);
     ss_lua_set_integer(L, "task", s->task.i);
     ss_lua_set_text(L, "name", t->name);
     ss_lua_set_text(L, "kind", ss_task_kind_name((ss_task_kind)t->kind));
@@ -195,6 +195,32 @@ static void push_critical_step(lua_State *L, const ss_view *v, const ss_critical
     ss_lua_set_time(L, "queueing", s->queueing);
     if (s->blocker.i)
         ss_lua_set_text(L, "behind", v->task[s->blocker.i].name);
+    if (s->resource)
+        ss_lua_set_text(L, "waited_for", v->lane[s->resource].name);
+}
+
+/* Sets the list of what was waited for, the longest first. */
+static void set_waited(lua_State *L, const ss_view *v)
+{
+    ss_error err;
+    uint32_t n;
+    ss_waited *list;
+    ss_waited *kept = lua_newuserdatauv(L, (v->lanes + (size_t)1) * sizeof *kept, 0);
+    if (ss_report_waited(v, &list, &n, &err))
+        ss_lua_raise(L, &err);
+    memcpy(kept, list, n * sizeof *kept);
+    ss_free(list);
+    lua_createtable(L, (int)n, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        const ss_view_lane *lane = &v->lane[kept[i].lane];
+        lua_createtable(L, 0, 3);
+        ss_lua_set_text(L, "name", lane->name);
+        ss_lua_set_flag(L, "link", lane->is_link);
+        ss_lua_set_time(L, "queueing", kept[i].queueing);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    lua_setfield(L, -3, "waited_for");
+    lua_pop(L, 1);
 }
 
 static int get_critical(lua_State *L, int index)
@@ -203,10 +229,13 @@ static int get_critical(lua_State *L, int index)
         return 1;
     const ss_critical *c = &check(L, index)->result->critical;
     const ss_view *v = ss_lua_view(L, index);
-    lua_createtable(L, 0, 4);
+    lua_createtable(L, 0, 7);
     ss_lua_set_time(L, "compute", c->compute);
     ss_lua_set_time(L, "transfer", c->transfer);
     ss_lua_set_time(L, "queueing", c->queueing);
+    ss_lua_set_time(L, "queueing_device", c->queueing_device);
+    ss_lua_set_time(L, "queueing_link", c->queueing_link);
+    set_waited(L, v);
     lua_createtable(L, (int)c->n, 0);
     for (uint32_t i = 0; i < c->n; i++) {
         push_critical_step(L, v, &c->step[i]);
@@ -394,8 +423,7 @@ static int result_write_trace(lua_State *L)
     ss_trace_counts counts;
     ss_trace_options t = {.only = o.only, .no_flows = !o.flows, .no_memory = !o.memory};
     if (ss_time_from_seconds(o.from, "from", &t.from, &err) ||
-        ss_time_from_seconds(o.to, "to", &t.to, &err) ||
-        ss_trace_write(v, path, &t, &counts, &err))
+        ss_time_from_seconds(o.to, "to", &t.to, &err) || ss_trace_write(v, path, &t, &counts, &err))
         return ss_lua_raise(L, &err);
 
     lua_createtable(L, 0, 4);
@@ -464,7 +492,7 @@ static const ss_lua_field result_fields[] = {
     {"over_capacity", get_over_capacity, "whether some device holds more than it has"},
     {"devices", get_devices, "list: busy, idle, communicating, sent, received, peak_memory, ..."},
     {"links", get_links, "list: busy, bytes, messages, longest_wait"},
-    {"critical", get_critical, "table: compute, transfer, queueing, steps"},
+    {"critical", get_critical, "table: compute, transfer, queueing and for what, steps"},
     {"assumptions", get_assumptions, "text: what was in force"},
     {"wall_clock", get_wall_clock, "table: seconds that lowering and simulating took here"},
     {NULL, NULL, NULL},

@@ -39,26 +39,27 @@ static bool is_transfer(const ss_tasks *t, uint32_t i)
     return kind == SS_TASK_TRANSFER || kind == SS_TASK_COLLECTIVE;
 }
 
-static bool share_a_resource(const ss_tasks *t, uint32_t a, uint32_t b)
+/* The first resource that both hold; 0: none. */
+static uint32_t shared_resource(const ss_tasks *t, uint32_t a, uint32_t b)
 {
     uint32_t na, nb;
     const uint32_t *ra = ss_tasks_resources(t, (ss_task){a}, &na);
     const uint32_t *rb = ss_tasks_resources(t, (ss_task){b}, &nb);
     for (uint32_t i = 0, k = 0; i < na && k < nb;) { /* both ascend */
         if (ra[i] == rb[k])
-            return true;
+            return ra[i];
         if (ra[i] < rb[k])
             i++;
         else
             k++;
     }
-    return false;
+    return 0;
 }
 
 static bool is_in_front(const ss_tasks *t, const ss_timeline *l, uint32_t u, uint32_t i)
 {
     bool before = l->ready[u] < l->ready[i] || (l->ready[u] == l->ready[i] && u < i);
-    return before && share_a_resource(t, u, i);
+    return before && shared_resource(t, u, i);
 }
 
 /* A step that queued started when the task in front of it ended.  That is one that took time,
@@ -86,6 +87,28 @@ static void find_blockers(const ss_tasks *t, const ss_timeline *l, ss_critical *
     }
 }
 
+/* What the step waited for: of several resources the one that the task in front of it held. */
+static uint32_t waited_for(const ss_tasks *t, const ss_critical_step *s)
+{
+    uint32_t n = 0, shared = s->blocker.i ? shared_resource(t, s->blocker.i, s->task.i) : 0;
+    const uint32_t *resource = ss_tasks_resources(t, s->task, &n);
+    return shared ? shared : n ? resource[0] : 0;
+}
+
+static void split_queueing(const ss_tasks *t, ss_critical *c)
+{
+    c->queueing_device = c->queueing_link = 0;
+    for (uint32_t i = 0; i < c->n; i++) {
+        ss_critical_step *s = &c->step[i];
+        if (s->queueing > 0)
+            s->resource = waited_for(t, s);
+        if (s->resource > t->devices)
+            c->queueing_link += s->queueing;
+        else
+            c->queueing_device += s->queueing;
+    }
+}
+
 ss_status ss_critical_find(const ss_tasks *t, const ss_timeline *l, ss_critical *out, ss_error *err)
 {
     uint32_t last = last_task(t, l), n = 0;
@@ -107,5 +130,6 @@ ss_status ss_critical_find(const ss_tasks *t, const ss_timeline *l, ss_critical 
             out->compute += work;
     }
     find_blockers(t, l, out);
+    split_queueing(t, out);
     return SS_OK;
 }

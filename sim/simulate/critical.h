@@ -3,7 +3,8 @@
  * From the task that ends last, back along the predecessor that made each task ready last (of equals
  * the smallest id).  Each task on the path adds its queueing (start - ready), then its hold and the
  * lag of its resource; since ready is the predecessor's finish, compute + transfer + queueing is the
- * makespan exactly.  Where a task queued, the task in front of it is named.
+ * makespan exactly.  Where a task queued, the resource that it waited for and the task in front of
+ * it are named, and queueing is split by whether that was a device or a link.
  */
 #ifndef SS_CRITICAL_H
 #define SS_CRITICAL_H
@@ -14,12 +15,14 @@ typedef struct ss_critical_step {
     ss_task task;
     ss_time queueing; /* waited for its resource */
     ss_task blocker;  /* the task that held the resource before it; 0 if it did not wait */
+    uint32_t resource; /* that it waited for: of several the one that the blocker held; 0: none */
 } ss_critical_step;
 
 typedef struct ss_critical {
     ss_critical_step *step; /* in order of time */
     uint32_t n, cap;
-    ss_time compute, transfer, queueing; /* their sum is the makespan */
+    ss_time compute, transfer, queueing;    /* their sum is the makespan */
+    ss_time queueing_device, queueing_link; /* their sum is queueing */
 } ss_critical; /* {0} */
 
 ss_status ss_critical_find(const ss_tasks *t, const ss_timeline *l, ss_critical *out, ss_error *err);

@@ -64,12 +64,37 @@ end)
 claim("the critical path is the step", function()
   local c = r.critical
   check.near(c.compute + c.transfer + c.queueing, r.step_time)
+  check.near(c.queueing_device + c.queueing_link, c.queueing)
+  local waited, of = 0, { [true] = 0, [false] = 0 }
+  for i, w in ipairs(c.waited_for) do
+    assert(i == 1 or w.queueing <= c.waited_for[i - 1].queueing, "longest first")
+    waited, of[w.link] = waited + w.queueing, of[w.link] + w.queueing
+  end
+  check.near(waited, c.queueing)
+  check.near(of[true], c.queueing_link)
   equal(c.steps[1].start - c.steps[1].queueing, 0.0)
   equal(c.steps[#c.steps].finish, r.step_time)
   local first = r:task(c.steps[1].task)
   equal(first.name, c.steps[1].name)
   equal(first.critical, true)
   assert(rawequal(r.critical, c), "made once")
+end)
+
+claim("a saturated parameter server is waited for at its own links", function()
+  local m = soapstone.model.new { name = "wide" }
+  local t = soapstone.topology.new { name = "narrow" }
+  m:linear("fc", m:input("x", { 8, 1000 }), { out = 999 })
+  local sw = t:switch "sw"
+  for i = 1, 4 do t:link(t:device("d" .. i, { kind = "p100" }), sw, { bandwidth = "1 GB/s" }) end
+  local p = soapstone.problem { model = m, topology = t, sync = "parameter_server" }
+  local busy = p:simulate(p:strategy "data_parallel")
+  local c = busy.critical
+  assert(c.queueing_link > 0.5 * busy.step_time and c.queueing_device < 0.01 * busy.step_time)
+  assert(c.waited_for[1].name:find "^d1%->sw" or c.waited_for[1].name:find "^sw%->d1", c.waited_for[1].name)
+  check.contains(tostring(busy), "% for links, 0.0% for devices; most for " .. c.waited_for[1].name)
+  local step
+  for _, s in ipairs(c.steps) do if s.queueing > 0 then step = s end end
+  assert(step.waited_for:find "%->" and step.behind)
 end)
 
 claim("tasks have names, lanes and times in order", function()

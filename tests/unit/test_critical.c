@@ -65,6 +65,28 @@ static void the_parts_sum_to_the_makespan(void)
     CHECK(w.c.step[1].task.i == x && w.c.step[1].queueing == 0 && w.c.step[1].blocker.i == 0);
     CHECK(w.c.step[2].task.i == d && w.c.step[2].queueing == 5 && w.c.step[2].blocker.i == c);
     CHECK(w.c.compute == 7 && w.c.transfer == 14 && w.c.queueing == 12);
+    CHECK(w.c.step[0].resource == 1 && w.c.step[1].resource == 0 && w.c.step[2].resource == 2);
+    CHECK(w.c.queueing_device == 12 && w.c.queueing_link == 0);
+    close_world(&w);
+}
+
+static void what_was_waited_for_is_what_the_one_in_front_held(void)
+{
+    world w;
+    uint32_t set;
+    CHECK_OK(open_world(&w));
+    CHECK_OK(ss_tasks_set(&w.t, (uint32_t[]){4, 5}, 2, &set, &err));
+    uint32_t a = add(&w, 5, 8, 0, 0);   /* 0..8 on the second of two links, arrives at 11 */
+    uint32_t b = add(&w, set, 5, 0, 0); /* 8..13 */
+    add(&w, 1, 20, 0, 0);               /* 0..20 */
+    uint32_t c = add(&w, 1, 2, b, 0);   /* ready 13, starts 20 */
+    CHECK_OK(run(&w));
+    CHECK(w.c.n == 2 && w.c.step[0].task.i == b && w.c.step[1].task.i == c, "%u", w.c.n);
+    CHECK(w.c.step[0].blocker.i == a && w.c.step[0].resource == 5, "%u", w.c.step[0].resource);
+    CHECK(w.c.step[1].resource == 1, "%u", w.c.step[1].resource);
+    CHECK(w.c.queueing_link == 8 && w.c.queueing_device == 7, "%lld",
+          (long long)w.c.queueing_device);
+    CHECK(w.c.queueing_link + w.c.queueing_device == w.c.queueing);
     close_world(&w);
 }
 
@@ -155,6 +177,7 @@ static void no_memory_is_said(void)
 int main(void)
 {
     RUN(the_parts_sum_to_the_makespan);
+    RUN(what_was_waited_for_is_what_the_one_in_front_held);
     RUN(of_equal_predecessors_the_smallest_is_followed);
     RUN(what_takes_no_time_blocks_nobody);
     RUN(unless_it_was_held_up_elsewhere);

@@ -420,6 +420,8 @@ static void rows_that_name_nothing_are_refused(void)
         {"tasks/from_task", 0, 8, "tasks/from_task: row 1 is 8, and there are 7"},
         {"tasks/to_task", 0, 8, "tasks/to_task"},
         {"tasks/behind", 0, 8, "tasks/behind"},
+        {"tasks/waited_lane", 0, 6, "tasks/waited_lane: row 1 is 6, and there are 5"},
+        {"summary/path_queueing_link", 0, -1, "summary has a time below 0"},
         {"tasks/from_lane", 0, 6, "tasks/from_lane"},
         {"tasks/to_lane", 0, 6, "tasks/to_lane"},
         {"tasks/start", 3, 1, "tasks: row 4 has times out of order"},

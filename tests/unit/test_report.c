@@ -163,7 +163,9 @@ static void odd_names_keep_to_the_page(void)
                  .samples = 1e18,
                  .bytes_moved = 1e18,
                  .path_compute = 7,
-                 .path_queueing = 5};
+                 .path_queueing = 5,
+                 .path_queueing_device = 2,
+                 .path_queueing_link = 3};
     ss_text t = {0};
     CHECK_OK(ss_report_text(&v, &t, &err));
     CHECK(widest(t.at) <= SS_REPORT_WIDTH, "%u columns:\n%s", widest(t.at), t.at);
@@ -219,6 +221,11 @@ static void json_has_the_same_numbers(void)
     }
     CHECK(sum > 0.999999999 * number(j, "step_time_s") &&
           sum < 1.000000001 * number(j, "step_time_s"));
+    ss_time waited = 0;
+    json_array_foreach(json_object_get(path, "waited_for"), i, part) waited +=
+        (ss_time)(number(part, "queueing_s") * 1e12 + 0.5);
+    CHECK(waited > 0 && waited == s.view.path_queueing, "%lld", (long long)waited);
+    CHECK(number(path, "queueing_link_s") == ss_time_seconds(s.view.path_queueing_link));
     json_decref(j);
     ss_text_free(&t);
     step_free(&s);

@@ -331,7 +331,7 @@ function strategy:close() end
 ---@field over_capacity boolean
 ---@field devices soapstone.device_use[]
 ---@field links soapstone.link_use[]
----@field critical { compute: number, transfer: number, queueing: number, steps: soapstone.critical_step[] }
+---@field critical { compute: number, transfer: number, queueing: number, queueing_device: number, queueing_link: number, waited_for: { name: string, link: boolean, queueing: number }[], steps: soapstone.critical_step[] }
 ---@field assumptions string
 ---@field wall_clock { lower: number, simulate: number }
 local result = {}
@@ -364,6 +364,7 @@ local result = {}
 ---@field start number
 ---@field finish number
 ---@field queueing number
+---@field waited_for? string
 ---@field behind? string
 
 ---@param number integer
