@@ -3,6 +3,7 @@
 
 #include "io/plot.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -203,9 +205,29 @@ static void squeeze(char *said)
     *to = 0;
 }
 
-static ss_status judge(int status, char *said, const char *drawn, const char *script, ss_error *err)
+/* What a whole file of a format ends with, but for white space. */
+static const struct {
+    const char *format, *mark;
+    size_t n;
+} endings[] = {{"svg", "</svg>", 6}, {"png", "IEND\xae\x42\x60\x82", 8}, {"pdf", "%%EOF", 5}};
+
+static bool ends_well(FILE *f, const char *format)
 {
-    struct stat is;
+    char end[32];
+    if (fseek(f, -(long)sizeof end, SEEK_END))
+        return false;
+    size_t n = fread(end, 1, sizeof end, f);
+    while (n && isspace((unsigned char)end[n - 1]))
+        n--;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (!strcmp(endings[i].format, format))
+            return n >= endings[i].n &&
+                   !memcmp(end + n - endings[i].n, endings[i].mark, endings[i].n);
+    return true;
+}
+
+static ss_status judge(int status, char *said, const char *script, ss_error *err)
+{
     bool bad_words = spoiled(said);
     squeeze(said);
     if (WIFSIGNALED(status))
@@ -214,8 +236,6 @@ static ss_status judge(int status, char *said, const char *drawn, const char *sc
     if (WEXITSTATUS(status) || bad_words)
         return ss_fail(err, SS_EIO, "gnuplot failed on %s (exit status %d): %.600s", script,
                        WEXITSTATUS(status), said);
-    if (stat(drawn, &is) || (S_ISREG(is.st_mode) && is.st_size == 0))
-        return ss_fail(err, SS_EIO, "gnuplot drew nothing with %s: %.600s", script, said);
     return SS_OK;
 }
 
@@ -251,7 +271,7 @@ static ss_status draw(const char *script, const char *data, const char *figure, 
         int status = 0;
         s = run(argv, said, &status, err);
         if (!s)
-            s = judge(status, said, figure, script, err);
+            s = judge(status, said, script, err);
     }
     for (int i = 0; i < 4; i++)
         ss_text_free(&word[i]);
@@ -286,6 +306,30 @@ static ss_status find_script(ss_plot_kind kind, const ss_plot_options *o, ss_tex
     return s;
 }
 
+/* gnuplot ends well although what it drew did not fit on the disk, or nothing was drawn. */
+static ss_status check_whole(const char *drawn, const char *path, const char *format,
+                             const char *script, ss_error *err)
+{
+    enum { ROOM = 64 << 10 };
+    struct stat is = {0};
+    struct statvfs disk;
+    FILE *f = fopen(drawn, "rb");
+    if (!f || fstat(fileno(f), &is))
+        is.st_mode = S_IFREG;
+    bool whole = f && (!S_ISREG(is.st_mode) || ends_well(f, format));
+    bool full = f && !fstatvfs(fileno(f), &disk) && disk.f_bavail < ROOM / disk.f_frsize;
+    if (f)
+        fclose(f);
+    if (whole)
+        return SS_OK;
+    if (full)
+        return ss_file_fail(err, ENOSPC, "write", path);
+    if (is.st_size)
+        return ss_fail(err, SS_EIO, "gnuplot left %s unfinished, after %lld bytes, with %s", path,
+                       (long long)is.st_size, script);
+    return ss_fail(err, SS_EIO, "gnuplot drew nothing into %s with %s", path, script);
+}
+
 /* Both files are complete under temporary names before either gets its own. */
 static ss_status draw_and_commit(const char *script, const ss_text *table, const char *path,
                                  const char *data_path, const char *format,
@@ -306,6 +350,9 @@ static ss_status draw_and_commit(const char *script, const ss_text *table, const
     if (!s)
         s = draw(script, data.temporary ? data.temporary : data.path,
                  figure.temporary ? figure.temporary : figure.path, format, o, err);
+    if (!s)
+        s = check_whole(figure.temporary ? figure.temporary : figure.path, path, format, script,
+                        err);
     if (!s) {
         s = ss_file_commit(&data, err);
         data = (ss_file){0};

@@ -81,7 +81,29 @@ full_tmpfs() { # inside a mount namespace of our own; $1 bytes are taken already
     }
 }
 
+# However little room there is, a figure is whole or refused.
+figures_on_a_small_disk() {
+    for taken in $(seq 0 8192 61440); do
+        umount "$dir/small" 2>/dev/null
+        mount -t tmpfs -o size=96k,mode=755 none "$dir/small" || return 9
+        head -c "$taken" /dev/zero >"$dir/small/filling"
+        for format in svg png pdf; do
+            file=$dir/small/out.$format
+            if "$SOAPSTONE" run "$script" figure "$file" 2>"$dir/err"; then
+                tail -c 32 "$file" | grep -aqE '</svg>|IEND|%%EOF' || {
+                    fail "figure ($format) beside $taken bytes" "it is cut off, and nothing was said"
+                    return 1
+                }
+                rm -f "$file" "$file.tsv"
+            else
+                judge "figure ($format) beside $taken bytes" $? "$file" none || return 1
+            fi
+        done
+    done
+}
+
 if [ "${1:-}" = --in-namespace ]; then
+    figures_on_a_small_disk || exit 1
     full_tmpfs 61440 record:h5 trace:json figure:svg figure:png figure:pdf &&
         full_tmpfs 65536 record:h5 trace:json graph:dot strategy:json figure:svg
     exit $?

@@ -692,7 +692,8 @@ static void what_gnuplot_says_is_passed_on(void)
     static const struct {
         const char *script, *said;
     } fake[] = {{"echo '  line 3: nonsense' >&2; exit 1", "exit status 1): line 3: nonsense"},
-                {"exit 0", "gnuplot drew nothing"},
+                {"exit 0", "gnuplot drew nothing into"},
+                {"echo '<svg>' >\"$5\"", "unfinished, after 6 bytes"},
                 {"echo drawn >\"$5\"; echo 'warning: Skipping data file with no valid points' >&2",
                  "Skipping data file"},
                 {"kill -9 $$", "ended by signal 9"},
