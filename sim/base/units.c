@@ -116,12 +116,20 @@ static int same_but_for_case(const char *a, const char *b)
     return *a || *b;
 }
 
+/* Bits are understood where bytes are wanted, yet are not called so. */
+static const char *name_of(ss_unit unit, const char *text)
+{
+    if (!strchr(text, 'b'))
+        return kinds[unit].name;
+    return unit == SS_UNIT_BYTES ? "bits" : "bits per second";
+}
+
 static ss_status unknown_unit(const char *text, const char *unit_text, ss_unit unit, ss_error *err)
 {
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         if (k != unit && k != SS_UNIT_NONE && factor_of((ss_unit)k, unit_text, strcmp) > 0)
             return ss_fail(err, SS_EINVAL, "\"%.60s\" is in %s; expected %s, for example %s", text,
-                           kinds[k].name, kinds[unit].name, kinds[unit].example);
+                           name_of((ss_unit)k, unit_text), kinds[unit].name, kinds[unit].example);
     const char *hint = "";
     if (factor_of(unit, unit_text, same_but_for_case) > 0)
         hint = unit_text[0] == 'K'

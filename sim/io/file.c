@@ -136,6 +136,16 @@ static ss_status missing_folder(const char *path, ss_error *err)
     const char *slash = strrchr(path, '/');
     if (!slash)
         return ss_fail(err, SS_ENOTFOUND, "cannot write %s: the current folder is gone", path);
+    char *folder = ss_alloc((size_t)(slash - path) + 2);
+    if (!folder)
+        return ss_fail_memory(err, "a file's name", strlen(path));
+    memcpy(folder, path, (size_t)(slash - path) + 1);
+    folder[slash - path + 1] = '\0';
+    bool there = !access(folder, F_OK);
+    ss_free(folder);
+    if (there) /* the kernel's own folders, which take no files of ours */
+        return ss_fail(err, SS_EIO, "cannot write %s: no file can be made in %.*s", path,
+                       (int)(slash - path), path);
     return ss_fail(err, SS_ENOTFOUND, "cannot write %s: there is no folder %.*s", path,
                    (int)(slash - path), path);
 }

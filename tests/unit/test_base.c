@@ -306,6 +306,8 @@ static void a_wrong_unit_is_named_with_an_example(void)
         {"inf", SS_UNIT_BYTES, "does not begin with a number"},
         {"25 GB", SS_UNIT_BYTES_PER_SECOND, "is in bytes; expected bytes per second"},
         {"25 gb/s", SS_UNIT_BYTES_PER_SECOND, "upper and lower case matter"},
+        {"20 Gb", SS_UNIT_BYTES_PER_SECOND, "is in bits; expected bytes per second"},
+        {"20 Gb/s", SS_UNIT_BYTES, "is in bits per second"},
         {"64 KB", SS_UNIT_BYTES, "a thousand is k, 1024 is Ki"},
         {"3 Ms", SS_UNIT_SECONDS, "upper and lower case matter"},
         {"3 parsec", SS_UNIT_SECONDS, "unknown unit \"parsec\""},
