@@ -7,7 +7,7 @@ local topology = require "soapstone.topology"
 
 return function(o)
   o = options(o, {
-    devices = 8, kind = "p100",
+    devices = options.count(8, { max = 3000 }), kind = "p100",
     bandwidth = options.quantity("25 GB/s", "B/s"),
     latency = options.quantity("1 us", "s"),
   })

@@ -140,6 +140,9 @@ static ss_status reserve_nodes(ss_topology *t, ss_error *err)
 static ss_status reserve_devices(ss_topology *t, ss_error *err)
 {
     bool first = !t->device_cap;
+    if (t->devices >= SS_MAX_DEVICES)
+        return ss_fail(err, SS_ERANGE, "topology %s would have more than %d devices", t->name,
+                       SS_MAX_DEVICES);
     ss_status s = SS_RESERVE(t->device, t->device_cap, (size_t)t->devices + 2, "devices", err);
     if (!s && first)
         t->device[0] = (ss_device_row){.def = {.kind = ""}};
@@ -149,6 +152,9 @@ static ss_status reserve_devices(ss_topology *t, ss_error *err)
 static ss_status reserve_links(ss_topology *t, ss_error *err)
 {
     bool first = !t->link_cap;
+    if (t->links >= SS_MAX_LINKS)
+        return ss_fail(err, SS_ERANGE, "topology %s would have more than %d links", t->name,
+                       SS_MAX_LINKS);
     ss_status s = SS_RESERVE(t->link, t->link_cap, (size_t)t->links + 2, "links", err);
     if (!s && first)
         t->link[0] = (ss_link_row){.name = "", .def = {.kind = ""}};
@@ -200,6 +206,9 @@ ss_status ss_topology_add_switch(ss_topology *t, const char *name, ss_node *out,
 {
     uint32_t node;
     ss_status s = refuse_node_name(t, "switch", name, err);
+    if (!s && t->nodes - t->devices >= SS_MAX_SWITCHES)
+        s = ss_fail(err, SS_ERANGE, "topology %s would have more than %d switches", t->name,
+                    SS_MAX_SWITCHES);
     if (!s)
         s = reserve_nodes(t, err);
     if (!s)

@@ -1,8 +1,8 @@
 /* topology.h - devices, switches and the links between them.
  *
  * Links are directed and have a bandwidth and a latency.  A half-duplex bus is one link that routes
- * cross in either direction, so what goes one way waits for what goes the other.  Several routes may
- * use one link: that is how a shared PCIe switch is told.  Devices have numbers of their own,
+ * cross in either direction, so what goes one way waits for what goes the other.  Several routes
+ * may use one link: that is how a shared PCIe switch is told.  Devices have numbers of their own,
  * 1 .. devices, since strategies and Lua lists count devices and never switches.
  */
 #ifndef SS_TOPOLOGY_H
@@ -59,6 +59,9 @@ typedef struct ss_given_route {
 } ss_given_route;
 
 enum { SS_MAX_MACHINE = 1 << 24, SS_MAX_NAME = 200 };
+/* So that a count with digits too many is refused at once, and not when the machine has no memory
+ * left. */
+enum { SS_MAX_DEVICES = 1000000, SS_MAX_SWITCHES = 1000000, SS_MAX_LINKS = 10000000 };
 
 typedef struct ss_topology {
     char *name;
@@ -68,9 +71,9 @@ typedef struct ss_topology {
     ss_device_row *device;
     ss_link_row *link;
     uint32_t node_cap, device_cap, link_cap;
-    ss_names names;               /* of nodes: the id of a name is the id of its node */
+    ss_names names; /* of nodes: the id of a name is the id of its node */
     ss_names link_names, kinds;
-    ss_given_route *given;        /* routes that the user gave; rows from 0, in the order given */
+    ss_given_route *given; /* routes that the user gave; rows from 0, in the order given */
     uint32_t givens, given_cap;
 } ss_topology;
 
