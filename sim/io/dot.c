@@ -2,27 +2,29 @@
 
 #include "io/dot.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "graph/tasks.h"
+#include "io/dot_merge.h"
 #include "io/file.h"
 
 enum { READABLE_NODES = 200 };
 
 /* One or more tasks drawn as one. */
 typedef struct node {
-    uint32_t first; /* the task with the lowest id: names and places the node */
-    uint32_t tasks;
-    uint32_t cluster; /* device lane; 0: a message or a task of no single device */
+    uint32_t first;         /* the task with the lowest id: names and places the node */
+    uint32_t tasks, hops;   /* messages count once in `tasks`, by their first hop */
+    uint32_t work;          /* how many of them are no messages */
+    uint32_t lane;          /* that all of them are on; 0: several */
+    bool one_op, like_ops;  /* of one operator; of some whose names differ in numbers only */
+    bool one_kind, one_end; /* of one kind and cargo; between the same two */
+    bool critical;
     ss_time active;
     int64_t bytes;
-    bool critical;
 } node;
 
 typedef struct arrow {
@@ -32,13 +34,8 @@ typedef struct arrow {
 
 typedef struct drawing {
     const ss_view *v;
-    ss_dot_merging merging;
-    uint32_t *node_of; /* [tasks + 1] */
-    uint32_t *root;    /* [tasks + 1]: the first hop of a message; of another task itself */
-    node *node;        /* [nodes + 1], by lowest task id */
-    uint32_t nodes, node_cap;
-    uint32_t *slot; /* open addressing over nodes; 0: free */
-    uint32_t slots;
+    ss_dot_nodes merged;
+    node *node; /* [nodes + 1], by lowest task id */
     arrow *arrow;
     uint32_t arrows, arrow_cap;
     ss_error *err;
@@ -49,125 +46,49 @@ static bool is_message(const ss_view_task *t)
     return t->kind == SS_TASK_TRANSFER || t->kind == SS_TASK_COLLECTIVE;
 }
 
-/* -------------------------------------------------------------------------------------- merging */
+/* ---------------------------------------------------------------------------------------- nodes */
 
-/* Is `b` the name `a` but for the numbers in it? */
-static bool same_but_numbers(const char *a, const char *b)
-{
-    for (;;) {
-        bool number = isdigit((unsigned char)*a) && isdigit((unsigned char)*b);
-        if (!number && *a != *b)
-            return false;
-        if (!*a)
-            return true;
-        if (!number) {
-            a++, b++;
-            continue;
-        }
-        a += strspn(a, "0123456789");
-        b += strspn(b, "0123456789");
-    }
-}
-
-static uint64_t hash_but_numbers(uint64_t h, const char *s)
-{
-    while (*s) {
-        size_t digits = strspn(s, "0123456789");
-        h = ss_hash_u64(h, digits ? '0' : (unsigned char)*s);
-        s += digits ? digits : 1;
-    }
-    return h;
-}
-
-static uint64_t key_of(const drawing *d, uint32_t task)
+static void join(const drawing *d, node *into, uint32_t task)
 {
     const ss_view_task *t = &d->v->task[task];
-    uint64_t h = SS_HASH_START;
-    if (d->merging == SS_DOT_TASKS)
-        return ss_hash_u64(h, d->root[task]);
-    h = ss_hash_u64(h, (uint64_t)t->kind << 8 | t->cargo);
-    if (d->merging < SS_DOT_DEVICES) {
-        h = ss_hash_u64(h, is_message(t) ? 0 : t->lane);
-        h = ss_hash_u64(ss_hash_u64(h, t->from), t->to);
-    }
-    return d->merging == SS_DOT_LAYERS ? hash_but_numbers(h, t->op) : h;
-}
-
-static bool same_node(const drawing *d, uint32_t a, uint32_t b)
-{
-    const ss_view_task *x = &d->v->task[a], *y = &d->v->task[b];
-    if (d->merging == SS_DOT_TASKS)
-        return d->root[a] == d->root[b];
-    if (x->kind != y->kind || x->cargo != y->cargo)
-        return false;
-    if (d->merging == SS_DOT_DEVICES)
-        return true;
-    if (x->from != y->from || x->to != y->to || (!is_message(x) && x->lane != y->lane))
-        return false;
-    return d->merging != SS_DOT_LAYERS || same_but_numbers(x->op, y->op);
-}
-
-static void join(drawing *d, uint32_t n, uint32_t task)
-{
-    const ss_view_task *t = &d->v->task[task];
-    node *into = &d->node[n];
+    if (!into->first)
+        *into = (node){.first = task,
+                       .lane = t->lane,
+                       .one_op = true,
+                       .like_ops = true,
+                       .one_kind = true,
+                       .one_end = true};
+    const ss_view_task *first = &d->v->task[into->first];
     into->tasks += t->hop == 0;
+    into->hops++;
+    into->work += !is_message(t);
+    into->lane = into->lane == t->lane ? into->lane : 0;
+    into->one_op = into->one_op && !strcmp(first->op, t->op);
+    into->like_ops = into->like_ops && ss_dot_same_but_numbers(first->op, t->op);
+    into->one_kind = into->one_kind && first->kind == t->kind && first->cargo == t->cargo;
+    into->one_end = into->one_end && first->from == t->from && first->to == t->to;
+    into->critical = into->critical || t->on_critical_path;
     into->active += t->finish - t->start;
     into->bytes += t->hop ? 0 : t->bytes;
-    into->critical |= t->on_critical_path;
-    d->node_of[task] = n;
 }
 
-static ss_status place(drawing *d, uint32_t task)
+static ss_status make_nodes(drawing *d, uint32_t max_nodes)
 {
-    uint32_t at = (uint32_t)key_of(d, task) & (d->slots - 1);
-    while (d->slot[at] && !same_node(d, d->node[d->slot[at]].first, task))
-        at = (at + 1) & (d->slots - 1);
-    if (!d->slot[at]) {
-        ss_status s =
-            SS_RESERVE(d->node, d->node_cap, d->nodes + (size_t)2, "nodes of a drawing", d->err);
-        if (s)
-            return s;
-        const ss_view_task *t = &d->v->task[task];
-        bool placed = d->merging < SS_DOT_DEVICES && !is_message(t) && t->lane <= d->v->devices;
-        d->node[++d->nodes] = (node){.first = task, .cluster = placed ? t->lane : 0};
-        d->slot[at] = d->nodes;
-    }
-    join(d, d->slot[at], task);
+    ss_status s = ss_dot_merge(d->v, max_nodes, &d->merged, d->err);
+    if (s)
+        return s;
+    d->node = ss_alloc_zeroed(d->merged.nodes + (size_t)1, sizeof *d->node);
+    if (!d->node)
+        return ss_fail_memory(d->err, "a drawing", d->merged.nodes * sizeof *d->node);
+    for (uint32_t i = 1; i <= d->v->tasks; i++)
+        join(d, &d->node[d->merged.node_of[i]], i);
     return SS_OK;
 }
 
-static ss_status merge(drawing *d, ss_dot_merging merging)
+/* Work on one device is drawn within it. */
+static uint32_t cluster_of(const drawing *d, const node *n)
 {
-    d->merging = merging;
-    d->nodes = 0;
-    memset(d->slot, 0, d->slots * sizeof *d->slot);
-    ss_status s = SS_OK;
-    for (uint32_t i = 1; i <= d->v->tasks && !s; i++)
-        s = place(d, i);
-    return s;
-}
-
-static ss_status merge_until_readable(drawing *d, uint32_t max_nodes)
-{
-    const ss_view *v = d->v;
-    d->slots = 16;
-    while (d->slots / 2 < v->tasks && d->slots < 1u << 31)
-        d->slots *= 2;
-    d->slot = ss_alloc(d->slots * sizeof *d->slot);
-    d->node_of = ss_alloc_zeroed(v->tasks + (size_t)1, sizeof *d->node_of);
-    d->root = ss_alloc_zeroed(v->tasks + (size_t)1, sizeof *d->root);
-    if (!d->slot || !d->node_of || !d->root)
-        return ss_fail_memory(d->err, "a drawing", d->slots * sizeof *d->slot);
-    for (uint32_t i = 1; i <= v->tasks; i++) {
-        uint32_t before = v->task[i].hop ? v->task[i].from_task : 0;
-        d->root[i] = before && before < i ? d->root[before] : i;
-    }
-    ss_dot_merging merging = SS_DOT_TASKS;
-    ss_status s = merge(d, merging);
-    while (!s && d->nodes > max_nodes && merging + 1 < SS_DOT_MERGINGS)
-        s = merge(d, ++merging);
-    return s;
+    return n->work == n->hops && n->lane <= d->v->devices ? n->lane : 0;
 }
 
 /* --------------------------------------------------------------------------------------- arrows */
@@ -175,7 +96,7 @@ static ss_status merge_until_readable(drawing *d, uint32_t max_nodes)
 static ss_status add_arrow(drawing *d, uint32_t before, uint32_t after, bool order)
 {
     const ss_view_task *a = &d->v->task[before], *b = &d->v->task[after];
-    uint32_t from = d->node_of[before], to = d->node_of[after];
+    uint32_t from = d->merged.node_of[before], to = d->merged.node_of[after];
     if (from == to)
         return SS_OK;
     ss_status s =
@@ -281,9 +202,16 @@ static const char *fill_of(const ss_view_task *t)
     }
 }
 
+/* Names of kinds are one word in tables; in a drawing they are for people. */
+static void add_spoken(ss_text *out, const char *name)
+{
+    for (; *name; name++)
+        ss_text_add_bytes(out, *name == '_' ? " " : name, 1);
+}
+
 static void add_ends(const drawing *d, const ss_view_task *t, ss_text *out)
 {
-    if (!t->from || !t->to || d->merging == SS_DOT_DEVICES)
+    if (!t->from || !t->to)
         return;
     ss_text_add(out, "\\n");
     add_escaped(out, d->v->lane[t->from].name);
@@ -291,19 +219,47 @@ static void add_ends(const drawing *d, const ss_view_task *t, ss_text *out)
     add_escaped(out, d->v->lane[t->to].name);
 }
 
+/* "12 tasks", "1 message", "12 tasks, 3 messages" */
+static void add_counts(const node *n, ss_text *out)
+{
+    uint32_t messages = n->tasks > n->work ? n->tasks - n->work : 0;
+    if (n->work)
+        ss_text_add(out, "%u task%s", n->work, ss_plural(n->work));
+    if (messages)
+        ss_text_add(out, "%s%u message%s", n->work ? ", " : "", messages, ss_plural(messages));
+    if (!n->work && !messages) /* later hops of messages that begin elsewhere */
+        ss_text_add(out, "%u hop%s", n->hops, ss_plural(n->hops));
+}
+
+static void add_what(const drawing *d, const node *n, ss_text *out)
+{
+    const ss_view_task *t = &d->v->task[n->first];
+    if (n->one_op)
+        add_escaped(out, t->op);
+    else if (n->like_ops)
+        add_pattern(out, t->op);
+    ss_text_add(out, "%s", (n->one_op || n->like_ops) && *t->op ? " " : "");
+    if (n->one_kind) {
+        add_spoken(out, t->cargo ? ss_cargo_name(t->cargo) : ss_task_kind_name(t->kind));
+    } else if (d->merged.beyond == SS_DOT_STEP) {
+        ss_text_add(out, "work");
+    } else {
+        ss_text_add(out, "%s%s", ss_dot_phase(t), n->work < n->hops ? " and its messages" : "");
+    }
+}
+
 static void add_label(const drawing *d, const node *n, ss_text *out)
 {
     const ss_view_task *t = &d->v->task[n->first];
     char b[SS_QUANTITY_TEXT];
-    if (n->tasks == 1) {
+    if (n->hops == 1 || (n->tasks == 1 && !n->work && !t->hop)) {
         add_escaped(out, t->name);
     } else {
-        if (d->merging == SS_DOT_LAYERS)
-            add_pattern(out, t->op);
-        ss_text_add(out, "%s%s\\n%u %s", d->merging == SS_DOT_LAYERS ? " " : "",
-                    t->cargo ? ss_cargo_name(t->cargo) : ss_task_kind_name(t->kind), n->tasks,
-                    is_message(t) ? "messages" : "tasks");
-        add_ends(d, t, out);
+        add_what(d, n, out);
+        ss_text_add(out, "\\n");
+        add_counts(n, out);
+        if (n->one_end)
+            add_ends(d, t, out);
     }
     ss_text_add(out, "\\n%s", ss_format_time(n->active, b, sizeof b));
     if (n->bytes)
@@ -316,8 +272,8 @@ static void add_node(const drawing *d, uint32_t i, const char *indent, ss_text *
     const ss_view_task *t = &d->v->task[n->first];
     ss_text_add(out, "%st%u [label=\"", indent, n->first);
     add_label(d, n, out);
-    ss_text_add(out, "\", fillcolor=\"%s\"", fill_of(t));
-    if (is_message(t))
+    ss_text_add(out, "\", fillcolor=\"%s\"", n->one_kind ? fill_of(t) : "#dddddd");
+    if (!n->work)
         ss_text_add(out, ", shape=ellipse");
     if (n->critical)
         ss_text_add(out, ", penwidth=2.5");
@@ -329,8 +285,8 @@ static void add_nodes(const drawing *d, ss_text *out)
     const ss_view *v = d->v;
     for (uint32_t lane = 1; lane <= v->devices; lane++) {
         bool open = false;
-        for (uint32_t i = 1; i <= d->nodes; i++) {
-            if (d->node[i].cluster != lane)
+        for (uint32_t i = 1; i <= d->merged.nodes; i++) {
+            if (cluster_of(d, &d->node[i]) != lane)
                 continue;
             if (!open) {
                 ss_text_add(out, "  subgraph cluster_%u {\n    label=\"", lane);
@@ -343,8 +299,8 @@ static void add_nodes(const drawing *d, ss_text *out)
         if (open)
             ss_text_add(out, "  }\n");
     }
-    for (uint32_t i = 1; i <= d->nodes; i++)
-        if (!d->node[i].cluster)
+    for (uint32_t i = 1; i <= d->merged.nodes; i++)
+        if (!cluster_of(d, &d->node[i]))
             add_node(d, i, "  ", out);
 }
 
@@ -364,8 +320,14 @@ static void add_edges(const drawing *d, ss_text *out)
 static void add_note(const drawing *d, ss_text *out)
 {
     static const char *const what[SS_DOT_MERGINGS] = {
-        "", "layers that differ in numbers only are one node",
-        "tasks of one kind on a device are one node", "tasks of one kind are one node"};
+        "tasks",
+        "the hops of a message",
+        "tasks of an operator on a device",
+        "tasks of an operator",
+        "layers that differ in numbers only",
+        "tasks of one kind",
+        "forward, backward and update with their messages",
+        "everything"};
     const ss_view *v = d->v;
     char b[SS_QUANTITY_TEXT];
     ss_text_add(out, "  label=\"");
@@ -375,9 +337,10 @@ static void add_note(const drawing *d, ss_text *out)
         add_escaped(out, names[i]);
     }
     ss_text_add(out, "; step time %s", ss_format_time(v->step_time, b, sizeof b));
-    if (d->merging != SS_DOT_TASKS)
-        ss_text_add(out, "\\n%u tasks merged into %u nodes: %s", v->tasks, d->nodes,
-                    what[d->merging]);
+    ss_dot_merging all = d->merged.merging, beyond = d->merged.beyond;
+    if (beyond != SS_DOT_TASKS)
+        ss_text_add(out, "\\n%u tasks merged into %u nodes: %s%s%s", v->tasks, d->merged.nodes,
+                    all ? what[all] : "", all ? ", and of the shortest ones " : "", what[beyond]);
     ss_text_add(out, "\"; labelloc=t; labeljust=l;\n");
 }
 
@@ -391,21 +354,23 @@ static void add_legend(const drawing *d, bool device_order, ss_text *out)
     if (device_order)
         ss_text_add(out, "    <tr><td>dashed: order on a device</td></tr>\n");
     bool seen[SS_TASK_KINDS][SS_CARGOS] = {{false}};
-    for (uint32_t i = 1; i <= d->nodes; i++) {
+    for (uint32_t i = 1; i <= d->merged.nodes; i++) {
         const ss_view_task *t = &d->v->task[d->node[i].first];
-        if (t->kind >= SS_TASK_KINDS || t->cargo >= SS_CARGOS || seen[t->kind][t->cargo])
+        if (!d->node[i].one_kind || t->kind >= SS_TASK_KINDS || t->cargo >= SS_CARGOS ||
+            seen[t->kind][t->cargo])
             continue;
         seen[t->kind][t->cargo] = true;
-        ss_text_add(out, "    <tr><td bgcolor=\"%s\">%s%s%s</td></tr>\n", fill_of(t),
-                    ss_task_kind_name(t->kind), t->cargo ? ": " : "",
-                    t->cargo ? ss_cargo_name(t->cargo) : "");
+        ss_text_add(out, "    <tr><td bgcolor=\"%s\">%s", fill_of(t), ss_task_kind_name(t->kind));
+        ss_text_add(out, "%s", t->cargo ? ": " : "");
+        add_spoken(out, t->cargo ? ss_cargo_name(t->cargo) : "");
+        ss_text_add(out, "</td></tr>\n");
     }
     ss_text_add(out, "    </table>>];\n");
 }
 
 static ss_status add_drawing(drawing *d, const ss_dot_options *o, ss_text *out)
 {
-    ss_status s = merge_until_readable(d, o->max_nodes ? o->max_nodes : READABLE_NODES);
+    ss_status s = make_nodes(d, o->max_nodes ? o->max_nodes : READABLE_NODES);
     if (!s)
         s = add_arrows(d, o->device_order);
     if (s)
@@ -428,11 +393,9 @@ ss_status ss_dot_text(const ss_view *v, const ss_dot_options *o, ss_text *out,
     drawing d = {.v = v, .err = err};
     ss_status s = add_drawing(&d, o ? o : &usual, out);
     if (!s && merging_or_null)
-        *merging_or_null = d.merging;
-    ss_free(d.node_of);
-    ss_free(d.root);
+        *merging_or_null = d.merged.beyond;
+    ss_free(d.merged.node_of);
     ss_free(d.node);
-    ss_free(d.slot);
     ss_free(d.arrow);
     return s;
 }
