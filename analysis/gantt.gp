@@ -10,32 +10,32 @@ HERE = ARG0[1 : strlen(ARG0) - strlen("gantt.gp")]
 load HERE."common.gp"
 
 # ------------------------------------------------------------------------------ what is in the table
-BEGIN = 0; END = 0; ROWS = 0; LONGEST = 0
+BEGIN = 0; END = 0; ROWS = 0
 is_lane(kind) = kind eq "device" || kind eq "link"
 look(row, label, kind, begin, end) = (read_words(kind, label), \
     kind eq "title" ? (BEGIN = begin, END = end) : 0, \
-    is_lane(kind) ? (ROWS = row + 1, LONGEST = strlen(short(label)) > LONGEST ? strlen(short(label)) : LONGEST) : 0, 1)
+    is_lane(kind) ? (ROWS = row + 1, see_name(label)) : 0, 1)
 stats DATA using (look($1, strcol(2), strcol(3), $4, $5)) nooutput
 
 UNIT = time_unit(END)
 SCALE = time_scale(END)
 
 # -------------------------------------------------------------------------------------------- layout
-ROW = ROWS <= 24 ? 9.0 : ROWS <= 48 ? 7.5 : 5.5                     # points
-NAME = ROW < 7.5 ? ROW - 0.5 : LONGEST > 18 ? 5.5 : LONGEST > 12 ? 6 : 6.5                # size of a lane's name
+load HERE."rows.gp"
 AXIS = 22.0
 HIGH = ROWS * ROW + AXIS
 ORDER = "forward activation backward gradient update weight_gradient lumped weight compute transfer accumulate collective barrier critical waiting"
 load HERE."furniture.gp"
 
-set lmargin at screen (LONGEST * NAME * 0.62 + 6) / W
-set rmargin at screen 1 - 8 / W
+set lmargin at screen LEFT / W
+set rmargin at screen (LEFT + INNER) / W
 set tmargin at screen 1 - TOP / H
 set bmargin at screen 1 - (TOP + ROWS * ROW) / H
 set xrange [BEGIN * SCALE : END * SCALE]
 set yrange [ROWS - 0.4 : -0.6]
-set label 90 "time (".UNIT.")" at graph 0.5, screen 1 - (TOP + HIGH - 6) / H center
+set label 90 "time (".UNIT.")" at screen axis_at("time (".UNIT.")"), screen 1 - (TOP + HIGH - 6) / H center
 set xtics nomirror out scale 0.4 offset 0, 0.4
+eval tics((END - BEGIN) * SCALE)
 unset ytics
 set border 1 lw 0.7
 set grid xtics lc rgb 0xdddddd lt 1 lw 0.5
@@ -48,13 +48,13 @@ set style fill solid 1 noborder
 is_bar(kind) = !is_lane(kind) && kind ne "title" && kind ne "note" && kind ne "critical" && kind ne "waiting"
 floor_of(row) = row + 0.36
 # A mark of the critical path is never thinner than 0.6 points, or it would be lost in print.
-LEAST = 0.6 * (END - BEGIN) / (W - 14 - LONGEST * NAME * 0.62)
+LEAST = 0.6 * (END - BEGIN) / INNER
 mark(begin, end) = end - begin >= LEAST ? begin : \
     (begin + end - LEAST) / 2 < BEGIN ? BEGIN : (begin + end + LEAST) / 2 > END ? END - LEAST : (begin + end - LEAST) / 2
 mark_end(begin, end) = end - begin >= LEAST ? end : mark(begin, end) + LEAST
 slim(begin, end) = end - begin < 0.006 * (END - BEGIN)
 plot \
-    DATA using (BEGIN * SCALE):(is_lane(strcol(3)) ? $1 : NaN):(is_lane(strcol(3)) ? short(strcol(2)) : "") \
+    DATA using (BEGIN * SCALE):(is_lane(strcol(3)) ? $1 : NaN):(is_lane(strcol(3)) ? shown(strcol(2)) : "") \
         with labels right offset -0.4, 0 font "".pt(NAME) noenhanced, \
     DATA using ($4 * SCALE):(is_bar(strcol(3)) && slim($4, $5) ? $1 : NaN):($4 * SCALE):($5 * SCALE): \
         (floor_of($1) - 0.78 * $6):(floor_of($1)):(colour(strcol(3))) \

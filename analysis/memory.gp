@@ -11,15 +11,14 @@ HERE = ARG0[1 : strlen(ARG0) - strlen("memory.gp")]
 load HERE."common.gp"
 
 # ------------------------------------------------------------------------------ what is in the table
-END = 0; ROWS = 0; LONGEST = 0; PEAK = 0; CAPACITIES = ""
+END = 0; ROWS = 0; PEAK = 0; CAPACITIES = ""
 is_held(kind) = kind[1 : 4] eq "held"
 is_part(kind) = !is_held(kind) && kind ne "title" && kind ne "note" && kind ne "capacity" && kind ne "device"
-larger(a, b) = a > b ? a : b
 look(row, label, kind, at, bytes) = (read_words(kind, label), \
     kind eq "title" ? (END = at) : kind eq "capacity" ? (CAPACITIES = CAPACITIES.sprintf("%.17g ", bytes)) : \
     kind eq "note" ? 0 : \
         (ROWS = larger(ROWS, row + 1), PEAK = larger(PEAK, bytes)), \
-    kind eq "device" ? (LONGEST = larger(LONGEST, strlen(short(label)))) : 0, 1)
+    kind eq "device" ? see_name(label) : 0, 1)
 stats DATA using (look($1, strcol(2), strcol(3), $4, $6)) nooutput
 
 END = larger(END, 1e-12)                                            # an axis has a length
@@ -49,8 +48,9 @@ if (!NEAR && has("capacity")) {
 MOST = ROWS == 0 ? 1 : 1.06 * FURTHEST * BYTES
 
 # -------------------------------------------------------------------------------------------- layout
-ROW = ROWS <= 24 ? 9.0 : ROWS <= 48 ? 7.5 : 5.5                     # points
-NAME = ROW < 7.5 ? ROW - 0.5 : LONGEST > 18 ? 5.5 : LONGEST > 12 ? 6 : 6.5
+load HERE."rows.gp"
+LEFT = larger(LEFT, 38)                                             # numbers of the upper panel
+INNER = W - LEFT - 14
 AXIS = 22.0
 CURVES = 80.0                                                       # height of the upper panel
 GAP = 6.0
@@ -58,9 +58,8 @@ HIGH = CURVES + AXIS + (ROWS == 0 ? 0 : GAP + ROWS * ROW + AXIS)
 ORDER = "weights weight_gradients optimizer activations gradients capacity 'held by the fullest' 'held by the emptiest' held"
 load HERE."furniture.gp"
 
-LEFT = larger(LONGEST * NAME * 0.62 + 6, 38)
 set lmargin at screen LEFT / W
-set rmargin at screen 1 - 8 / W
+set rmargin at screen (LEFT + INNER) / W
 set border 3 lw 0.7
 set grid lc rgb 0xdddddd lt 1 lw 0.5
 set style fill solid 1 noborder
@@ -71,9 +70,10 @@ set tmargin at screen 1 - TOP / H
 set bmargin at screen 1 - (TOP + CURVES) / H
 set xrange [0 : END * SCALE]
 set yrange [0 : MOST]
-set label 90 "time (".UNIT.")" at graph 0.5, screen 1 - (TOP + CURVES + AXIS - 6) / H center
+set label 90 "time (".UNIT.")" at screen axis_at("time (".UNIT.")"), screen 1 - (TOP + CURVES + AXIS - 6) / H center
 set label 91 "held (".BYTE_UNIT.")" at screen 6 / W, graph 0.5 center rotate by 90
 set xtics nomirror out scale 0.4 offset 0, 0.4
+eval tics(END * SCALE)
 set ytics nomirror out scale 0.4 offset 0.5, 0
 curve(kind) = sprintf("DATA using ($4 * SCALE):(strcol(3) eq '%s' ? $6 * BYTES : NaN) with steps lc rgb colour('%s')", kind, kind)
 CURVE_LIST = (has("held") ? curve("held")." lw 0.7, " : "").(has("held by the emptiest") ? curve("held by the emptiest")." lw 1.6, " : "").curve("held by the fullest")." lw 1.6"
@@ -92,11 +92,13 @@ unset object
 set tmargin at screen 1 - (TOP + CURVES + AXIS + GAP) / H
 set bmargin at screen 1 - (TOP + CURVES + AXIS + GAP + ROWS * ROW) / H
 set xrange [0 : MOST]
+eval tics(MOST)
 set yrange [ROWS - 0.4 : -0.6]
 unset ytics
-set label 90 "at each device's peak (".BYTE_UNIT.")" at graph 0.5, screen 1 - (TOP + HIGH - 6) / H center
+AT_PEAK = axis_name("at each device's peak (".BYTE_UNIT.")", "peak (".BYTE_UNIT.")")
+set label 90 AT_PEAK at screen axis_at(AT_PEAK), screen 1 - (TOP + HIGH - 6) / H center
 plot \
-    DATA using (0):(strcol(3) eq "device" ? $1 : NaN):(short(strcol(2))) \
+    DATA using (0):(strcol(3) eq "device" ? $1 : NaN):(shown(strcol(2))) \
         with labels right offset -0.4, 0 font "".pt(NAME) noenhanced, \
     DATA using ($5 * BYTES):(is_part(strcol(3)) ? $1 : NaN):($5 * BYTES):($6 * BYTES):($1 - 0.36):($1 + 0.36): \
         (colour(strcol(3))) with boxxyerror lc rgb variable, \

@@ -6,7 +6,8 @@
  *
  * Bars too short to be seen are merged, and the figure says how many and how they are to be read;
  * so are lanes left out.  A table is tab-separated with a header line; rows of kind "title" and
- * "note" hold the words on the figure in the column "label".
+ * "note" hold the words on the figure in the column "label".  In names a backslash is doubled and a
+ * quote is \042, as gnuplot reads them.
  */
 #ifndef SS_PLOT_H
 #define SS_PLOT_H

@@ -12,27 +12,57 @@
 
 enum {
     CELLS_PER_INCH = 170, /* of the figure's width: what print can show; shorter bars are merged */
+    NAME = 80,            /* letters of a name in a title, which is broken into lines */
     LINKS = 24
 };
 
 /* ---------------------------------------------------------------------------------------- cells */
 
-/* A field of the table: no tabs, line ends or quotes (gnuplot would take them for syntax), and
- * names cut to `width` characters. */
+/* Bytes of the letter that begins here; 0: it is no UTF-8, and SVG could not hold it. */
+static uint32_t letter(const char *s)
+{
+    unsigned char c = (unsigned char)*s;
+    uint32_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : 0;
+    if (c >= 0xf0 && c < 0xf5)
+        n = 4;
+    for (uint32_t i = 1; i < n; i++)
+        if (((unsigned char)s[i] & 0xc0) != 0x80)
+            return 0;
+    return n;
+}
+
 void ss_plot_add_field(ss_text *out, const char *s, uint32_t width)
 {
     uint32_t n = 0, at = 0;
-    for (const char *c = s; *c; c++)
-        n += ((unsigned char)*c & 0xc0) != 0x80;
-    for (; *s; s++) {
-        at += ((unsigned char)*s & 0xc0) != 0x80;
-        if (n > width && at == width) {
+    for (const char *c = s; *c; c += letter(c) ? letter(c) : 1)
+        n++;
+    while (*s) {
+        if (++at == width && n > width) {
             ss_text_add(out, "…");
             return;
         }
-        char c = (unsigned char)*s < 0x20 || *s == 0x7f ? ' ' : *s == '"' ? '\'' : *s;
-        ss_text_add_bytes(out, &c, 1);
+        uint32_t bytes = letter(s);
+        unsigned char c = (unsigned char)*s;
+        if (c == '\\')
+            ss_text_add(out, "\\\\");
+        else if (c == '"')
+            ss_text_add(out, "\\042");
+        else if (c < 0x20 || c == 0x7f)
+            ss_text_add(out, " ");
+        else
+            ss_text_add_bytes(out, bytes ? s : "?", bytes ? bytes : 1);
+        s += bytes ? bytes : 1;
     }
+}
+
+/* Messages and pages say "us", which any terminal can show; figures are in Unicode anyway. */
+const char *ss_plot_time(ss_time t, char *b, size_t n)
+{
+    ss_format_time(t, b, n);
+    size_t end = strlen(b);
+    if (end > 3 && !strcmp(b + end - 3, " us") && end + 2 <= n)
+        memcpy(b + end - 2, "µs", sizeof "µs");
+    return b;
 }
 
 /* Columns of a figure that a reader could tell apart. */
@@ -52,18 +82,18 @@ void ss_plot_add_count(ss_text *out, uint32_t n, const char *what)
     ss_text_add(out, "%u %s%s", n, what, ss_plural(n));
 }
 
-void ss_plot_add_title(const ss_view *v, ss_text *out)
+void ss_plot_add_title(const ss_view *v, const char *more, ss_text *out)
 {
     char b[SS_QUANTITY_TEXT];
     ss_text_add(out, "0\t");
-    ss_plot_add_field(out, *v->model ? v->model : "task graph", 24);
+    ss_plot_add_field(out, *v->model ? v->model : "task graph", NAME);
     if (*v->topology)
         ss_text_add(out, " on ");
-    ss_plot_add_field(out, v->topology, 20);
+    ss_plot_add_field(out, v->topology, NAME);
     if (*v->strategy)
         ss_text_add(out, ", ");
-    ss_plot_add_field(out, v->strategy, 24);
-    ss_text_add(out, ": %s a step\ttitle", ss_format_time(v->step_time, b, sizeof b));
+    ss_plot_add_field(out, v->strategy, NAME);
+    ss_text_add(out, ": %s a step%s\ttitle", ss_plot_time(v->step_time, b, sizeof b), more);
 }
 
 uint32_t ss_plot_colour(const ss_view_task *t)
@@ -185,7 +215,7 @@ static ss_status links_data(const ss_view *v, const ss_plot_options *o, ss_text 
         return SS_ENOMEM;
     }
     ss_text_add(out, "row\tlabel\tkind\tbegin_percent\tend_percent\tcarried_bytes\n");
-    ss_plot_add_title(v, out);
+    ss_plot_add_title(v, "", out);
     ss_text_add(out, "\t0\t0\t%.0f\n", v->bytes_moved);
     for (uint32_t i = 0; i < used && i < most; i++)
         add_link(v, i, list[i].lane, &loads[list[i].lane], out);

@@ -4,6 +4,7 @@
 #include "io/plot_inside.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -306,7 +307,11 @@ static void add_gantt_head(gantt *g)
 {
     const ss_view *v = g->v;
     ss_text_add(g->out, "row\tlabel\tkind\tbegin_s\tend_s\tfilled\ttasks\n");
-    ss_plot_add_title(v, g->out);
+    char window[2 * SS_QUANTITY_TEXT + 40] = "", from[SS_QUANTITY_TEXT], to[SS_QUANTITY_TEXT];
+    if (g->from > 0 || g->to < v->step_time)
+        snprintf(window, sizeof window, ", of which %s to %s is shown",
+                 ss_plot_time(g->from, from, sizeof from), ss_plot_time(g->to, to, sizeof to));
+    ss_plot_add_title(v, window, g->out);
     ss_plot_add_seconds(g->out, g->from);
     ss_plot_add_seconds(g->out, g->to);
     ss_text_add(g->out, "\t0\t0\n");
@@ -342,7 +347,7 @@ static ss_status add_gantt_notes(gantt *g)
         add_gantt_note(g, "The step takes no time.");
     if (g->merged_tasks) {
         ss_plot_add_count(&note, g->merged_tasks, "task");
-        ss_text_add(&note, " shorter than %s ", ss_format_time(g->cell, shortest, sizeof shortest));
+        ss_text_add(&note, " shorter than %s ", ss_plot_time(g->cell, shortest, sizeof shortest));
         ss_text_add(&note, "are drawn merged into ");
         ss_plot_add_count(&note, g->merged_bars, "bar");
         ss_text_add(&note, ": height is the share of time busy, colour what took most of it.");

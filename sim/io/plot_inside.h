@@ -12,12 +12,15 @@ enum {
         SS_TASK_KINDS + SS_CARGOS /* what a bar may show: a kind of task, or a cargo */
 };
 
-/* A field of the table: no tabs, line ends or quotes (gnuplot would take them for syntax), and
- * names cut to `width` characters. */
+/* A field of the table: a backslash as two and a quote as \042, which gnuplot reads back; line ends,
+ * tabs and other control bytes become blanks, and what is no UTF-8 a question mark.  Names are cut to
+ * `width` letters. */
 void ss_plot_add_field(ss_text *out, const char *s, uint32_t width);
+const char *ss_plot_time(ss_time t, char *b, size_t n); /* "1.500 µs"; n: SS_QUANTITY_TEXT */
 void ss_plot_add_seconds(ss_text *out, ss_time t);                  /* after a tab, exact */
 void ss_plot_add_count(ss_text *out, uint32_t n, const char *what); /* "12 devices" */
-void ss_plot_add_title(const ss_view *v, ss_text *out); /* row, label and kind of the title */
+/* Row, label and kind of the title; `more` follows the step's time. */
+void ss_plot_add_title(const ss_view *v, const char *more, ss_text *out);
 
 /* Columns of a figure that a reader could tell apart. */
 int64_t ss_plot_cells(const ss_plot_options *o);

@@ -89,7 +89,7 @@ static uint32_t add_devices_memory(const ss_view *v, const ss_plot_ranked *list,
 static void add_head(const ss_view *v, ss_text *out)
 {
     ss_text_add(out, "row\tlabel\tkind\tat_s\tfrom_bytes\tbytes\n");
-    ss_plot_add_title(v, out);
+    ss_plot_add_title(v, "", out);
     ss_plot_add_seconds(out, v->step_time);
     ss_text_add(out, "\t0\t0\n");
 }
@@ -106,7 +106,7 @@ static void add_notes(uint32_t left_out, ss_time cell, uint32_t not_shown, ss_te
     char length[SS_QUANTITY_TEXT], note[200];
     if (left_out) {
         snprintf(note, sizeof note, "%u changes less than %s apart are drawn by their extremes.",
-                 left_out, ss_format_time(cell, length, sizeof length));
+                 left_out, ss_plot_time(cell, length, sizeof length));
         add_note(out, note);
     }
     if (not_shown) {

@@ -117,6 +117,21 @@ static double read_width(lua_State *L, int index)
     return inches;
 }
 
+/* Whatever they are given as: zero and nothing would mean the whole step, but were not meant to. */
+static void refuse_window(lua_State *L, int index, ss_plot_kind kind)
+{
+    static const char *const names[] = {"from", "to"};
+    for (int i = 0; i < 2 && kind != SS_PLOT_GANTT && !lua_isnoneornil(L, index); i++) {
+        lua_pushstring(L, names[i]);
+        if (lua_rawget(L, index) != LUA_TNIL)
+            ss_lua_refuse(L,
+                          "plot: a figure of %s is of the whole step: from and to choose the "
+                          "window of a gantt chart only; leave '%s' out",
+                          ss_plot_kind_name(kind), names[i]);
+        lua_pop(L, 1);
+    }
+}
+
 /* plot.KIND(result or path, out, options); upvalue: the kind */
 static int plot(lua_State *L)
 {
@@ -124,6 +139,7 @@ static int plot(lua_State *L)
     plot_options o;
     ss_lua_opts(L, 3, plot_list, "plot", &o);
     double width = read_width(L, 3);
+    refuse_window(L, 3, kind);
     const char *out = ss_lua_text(L, 2, "plot: the file to draw into");
     const char *scripts = lua_pushfstring(L, "%s/analysis", ss_lua_home(L));
     const ss_view *v = read_view(L, o.timeline);

@@ -783,17 +783,203 @@ static void long_names_are_shortened_where_it_hurts_least(void)
                  .tasks = 3,
                  .lane = lane,
                  .task = task};
-    ss_plot_options o = {.scripts = scripts};
+    ss_plot_options o = {.scripts = scripts, .width_in = 2.5};
     ss_text figure = {0};
     CHECK_OK(ss_plot(&v, SS_PLOT_GANTT, "names.svg", &o, &err));
     CHECK_OK(ss_file_read("names.svg", 1000000, &figure, &err));
-    CHECK(strstr(figure.at, ">machine1.r…celerator31<"), "the middle goes");
+    CHECK(strstr(figure.at, ">machine1.…lerator31<"), "the middle goes");
     CHECK(strstr(figure.at, ">node1.gpu1->.gpu30<") || strstr(figure.at, ">node1.gpu1-&gt;.gpu30<"),
           "what both ends have in common goes");
     CHECK(strstr(figure.at, ">n1.gpu1--n2.gpu1<"), "a short name stays");
+    CHECK_TEXT(figure.at, ".gpu30 stands for"); /* and both are explained */
+    CHECK_TEXT(figure.at, "… in a name stands for");
+    ss_text_clear(&figure);
+    o.width_in = 3.5;
+    CHECK_OK(ss_plot(&v, SS_PLOT_GANTT, "names.svg", &o, &err));
+    CHECK_OK(ss_file_read("names.svg", 1000000, &figure, &err));
+    CHECK_TEXT(figure.at, ">machine1.rack2.accelerator31<"); /* there is room */
+    CHECK_TEXT(figure.at, "node1.gpu30<");
+    CHECK(!strstr(figure.at, "stands for"));
     ss_text_free(&figure);
     remove("names.svg");
     remove("names.svg.tsv");
+}
+
+/* A step of one device and one link with names of the caller's. */
+static ss_view a_step_named(const char *name, ss_view_lane *lane, ss_view_task *task,
+                            ss_view_held *held)
+{
+    *held = (ss_view_held){1, 0, 4096};
+    lane[0] = (ss_view_lane){.name = ""};
+    lane[1] = (ss_view_lane){.name = name, .kind = "", .busy = 777000, .held_peak = 4096};
+    lane[1].held_peak_by[0] = 4096;
+    lane[2] = (ss_view_lane){.name = name, .kind = "", .is_link = true, .busy = 3210000};
+    for (uint32_t i = 1; i <= 2; i++)
+        task[i] = (ss_view_task){.id = i,
+                                 .lane = i,
+                                 .lanes = 1,
+                                 .kind = i == 1 ? SS_TASK_FORWARD : SS_TASK_TRANSFER,
+                                 .name = name,
+                                 .op = name,
+                                 .end = (ss_time)lane[i].busy,
+                                 .finish = (ss_time)lane[i].busy};
+    return (ss_view){.model = name,
+                     .topology = "",
+                     .strategy = "",
+                     .step_time = 3210000,
+                     .devices = 1,
+                     .lanes = 2,
+                     .tasks = 2,
+                     .helds = 1,
+                     .lane = lane,
+                     .task = task,
+                     .held = held};
+}
+
+/* What a shell, gnuplot's enhanced text, its escapes or its tables would take for something else.
+ */
+static void names_appear_as_they_are(void)
+{
+    if (!have_gnuplot()) {
+        printf("  skipped: no gnuplot\n");
+        return;
+    }
+    static const struct {
+        const char *name, *shown;
+    } odd[] = {{"b\\s\\n\\tx\\", ">b\\s\\n\\tx\\<"},
+               {"a \"q\" 'r'", ">a \"q\" 'r'<"},
+               {"a_b^c{d}@e~f", ">a_b^c{d}@e~f<"},
+               {"#1 %s $x `ls`", ">#1 %s $x `ls`<"},
+               {"a&b", ">a&amp;b<"},
+               {"\xc3\xa9\xe2\x82\xac", ">\xc3\xa9\xe2\x82\xac<"},
+               {"a\xff\xc3", ">a?"
+                             "?<"},
+               {"a\nb\tc", ">a b c<"}};
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        ss_view_lane lane[3];
+        ss_view_task task[3] = {{.name = ""}};
+        ss_view_held held;
+        ss_view v = a_step_named(odd[i].name, lane, task, &held);
+        for (int kind = 0; kind < SS_PLOT_KINDS; kind++) {
+            ss_text figure = {0};
+            ss_plot_options o = {.scripts = scripts};
+            CHECK_OK(ss_plot(&v, (ss_plot_kind)kind, "odd.svg", &o, &err));
+            CHECK_OK(ss_file_read("odd.svg", 1000000, &figure, &err));
+            CHECK(strstr(figure.at, odd[i].shown), "figure %d has no %s", kind, odd[i].shown);
+            char title[80];
+            snprintf(title, sizeof title, "%.*s: 3.210 µs a step<", (int)strlen(odd[i].shown) - 1,
+                     odd[i].shown);
+            CHECK_TEXT(figure.at, title);
+            ss_text_free(&figure);
+        }
+    }
+    remove("odd.svg");
+    remove("odd.svg.tsv");
+}
+
+/* Where poppler finds the words of a figure in PDF, which the same library draws as one in PNG. */
+static void no_word_leaves_the_page(void)
+{
+    if (!have_gnuplot() || system("pdftotext -v >pdf.said 2>&1")) {
+        printf("  skipped: no gnuplot or no pdftotext\n");
+        remove("pdf.said");
+        return;
+    }
+    static const double width[] = {1, 1.7, 3.5, 7.3, 40};
+    ss_view_lane lane[3];
+    ss_view_task task[3] = {{.name = ""}};
+    ss_view_held held;
+    ss_view v = a_step_named("WWWWWWWWWWWWWWWWWWWWWWWWW", lane, task, &held);
+    v.model = "MEGATRON-8.3B-WMMA MWMWMWMWMWMWMWMWMWMWMWMWMWMWMWMWMWMWMWMWMWMWMWMWMWMWM";
+    v.topology = "DGX-SUPERPOD-MMWW";
+    v.strategy = "DPMW";
+    for (size_t w = 0; w < sizeof width / sizeof width[0]; w++) {
+        for (int kind = 0; kind < SS_PLOT_KINDS; kind++) {
+            ss_text said = {0};
+            ss_plot_options o = {.scripts = scripts, .width_in = width[w]};
+            CHECK_OK(ss_plot(&v, (ss_plot_kind)kind, "wide.pdf", &o, &err));
+            CHECK(!system("pdftotext -bbox wide.pdf pdf.said"));
+            CHECK_OK(ss_file_read("pdf.said", 1000000, &said, &err));
+            uint32_t words = 0;
+            for (const char *c = said.at; (c = strstr(c, "<word ")); c++) {
+                double x0, y0, x1, y1;
+                CHECK(sscanf(c, "<word xMin=\"%lf\" yMin=\"%lf\" xMax=\"%lf\" yMax=\"%lf\"", &x0,
+                             &y0, &x1, &y1) == 4);
+                CHECK(x0 >= 0 && y0 >= 0 && x1 <= 72 * width[w] + 0.5, "%g in, figure %d: %.90s",
+                      width[w], kind, c);
+                words++;
+            }
+            CHECK(words > 8, "%u words", words);
+            CHECK_TEXT(said.at, ">step<");
+            ss_text_free(&said);
+        }
+    }
+    remove("wide.pdf");
+    remove("wide.pdf.tsv");
+    remove("pdf.said");
+}
+
+static void a_window_is_told_and_microseconds_are_written_one_way(void)
+{
+    step s;
+    ss_text t = {0};
+    step_bare(&s, SS_LINKS_FIFO_HOP);
+    CHECK_OK(ss_plot_data(&s.view, SS_PLOT_GANTT, &(ss_plot_options){.max_links = 2}, &t, &err));
+    CHECK(!strstr(t.at, "is shown"));
+    CHECK_TEXT(t.at, " µs a step\ttitle");
+    ss_text_clear(&t);
+    ss_plot_options o = {.from = 6000000, .to = 12000000};
+    CHECK_OK(ss_plot_data(&s.view, SS_PLOT_GANTT, &o, &t, &err));
+    CHECK_TEXT(t.at, " µs a step, of which 6.000 µs to 12.00 µs is shown\ttitle");
+    CHECK(!strstr(t.at, " us"));
+    if (have_gnuplot()) { /* a blank before a number would put it beside its tick */
+        o.scripts = scripts;
+        ss_text_clear(&t);
+        CHECK_OK(ss_plot(&s.view, SS_PLOT_GANTT, "window.svg", &o, &err));
+        CHECK_OK(ss_file_read("window.svg", 1000000, &t, &err));
+        CHECK_TEXT(t.at, ">8<");
+        CHECK(!strstr(t.at, "> 8<"));
+        remove("window.svg");
+        remove("window.svg.tsv");
+    }
+    ss_text_free(&t);
+    step_free(&s);
+}
+
+/* CIE lightness, 0 black to 100 white, of the colour that the scripts give a kind. */
+static double lightness(const char *script, const char *kind)
+{
+    char what[60];
+    unsigned rgb = 0;
+    snprintf(what, sizeof what, "kind eq \"%s\"", kind);
+    const char *at = strstr(script, what);
+    at = at ? strstr(at, "0x") : NULL;
+    if (!at || sscanf(at, "0x%x", &rgb) != 1)
+        return NAN;
+    static const double share[] = {0.0722, 0.7152, 0.2126}; /* of blue, green, red */
+    double light = 0;
+    for (int i = 0; i < 3; i++) {
+        double c = (rgb >> 8 * i & 255) / 255.0;
+        light += share[i] * (c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
+    }
+    return 116 * cbrt(light) - 16;
+}
+
+static void kinds_in_one_lane_differ_in_black_and_white(void)
+{
+    static const char *const lane[2][4] = {{"forward", "backward", "update", "accumulate"},
+                                           {"weight_gradient", "gradient", "activation", "weight"}};
+    char path[4200];
+    ss_text script = {0};
+    snprintf(path, sizeof path, "%s/common.gp", scripts);
+    CHECK_OK(ss_file_read(path, 1000000, &script, &err));
+    for (int l = 0; l < 2; l++)
+        for (int i = 0; i < 4; i++) {
+            double light = lightness(script.at, lane[l][i]);
+            double before = i ? lightness(script.at, lane[l][i - 1]) : 20;
+            CHECK(light - before > 12 && light < 95, "%s: %g after %g", lane[l][i], light, before);
+        }
+    ss_text_free(&script);
 }
 
 static void a_figure_is_the_same_each_time(void)
@@ -870,6 +1056,10 @@ int main(void)
     RUN(what_gnuplot_says_is_passed_on);
     RUN(figures_appear_whatever_their_name);
     RUN(long_names_are_shortened_where_it_hurts_least);
+    RUN(names_appear_as_they_are);
+    RUN(no_word_leaves_the_page);
+    RUN(a_window_is_told_and_microseconds_are_written_one_way);
+    RUN(kinds_in_one_lane_differ_in_black_and_white);
     RUN(a_figure_is_the_same_each_time);
     RUN(no_memory_is_said_and_nothing_is_left);
     if (chdir("..") || rmdir("test_plot.dir"))
