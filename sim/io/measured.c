@@ -262,12 +262,16 @@ static ss_status read_lines(line *l, const sink *to, ss_error *err)
                        l->path);
     if (!s)
         s = read_header(l, field_of, err);
-    for (uint32_t fields = l->fields; !s;) {
+    uint32_t rows = 0;
+    for (uint32_t fields = l->fields; !s; rows++) {
         s = next_line(l, &found, err);
         if (s || !found)
             break;
         s = read_row(l, fields, field_of, to, err);
     }
+    if (!s && !rows && !to->tally)
+        return ss_fail(err, SS_EFORMAT, "%s:%u: a table of measured times has no rows", l->path,
+                       l->of);
     return s;
 }
 

@@ -89,6 +89,9 @@ static ss_status add_rows(const char *path, row_in_file *row, uint32_t rows, ss_
                           ss_error *err)
 {
     ss_status s = ss_costs_begin_table(c, path, err);
+    if (!s && !rows)
+        s = ss_fail(err, SS_EFORMAT, "%s: /%s, a table of measured times, has no rows", path,
+                    table);
     for (uint32_t i = 0; !s && i < rows; i++) {
         s = ss_measured_phase_parse(row[i].phase, &row[i].m.phase, err);
         if (!s)

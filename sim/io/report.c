@@ -520,6 +520,8 @@ void ss_report_notes(const ss_view *v, ss_text *out)
     if (endless)
         ss_text_add(out, "%u transfer%s without devices: no device is charged with their bytes\n",
                     endless, ss_plural(endless));
+    if (v->cautions)
+        ss_text_add(out, "%s", v->cautions);
     if (v->charged_bytes > 0) {
         char bytes[SS_QUANTITY_TEXT];
         ss_text_add(out,

@@ -361,6 +361,8 @@ static const char *assumptions(builder *b)
                 ss_links_mode_name(b->r->lowered->tasks.mode));
     if (b->m)
         assume_of_lowering(t, b->m, &b->r->lowered->options);
+    if (b->r->costs)
+        ss_text_add(t, "; costs: %s", b->r->costs);
     return keep_built(b);
 }
 
@@ -372,6 +374,7 @@ static ss_status add_step(builder *b, const char *strategy_name)
     v->topology = keep(b, b->t && b->t->name ? b->t->name : "");
     v->strategy = keep(b, strategy_name ? strategy_name : "");
     v->assumptions = assumptions(b);
+    v->cautions = keep(b, r->costs_notes ? r->costs_notes : "");
     v->step_time = r->step_time;
     v->samples = r->samples;
     v->bytes_moved = r->bytes_moved;
@@ -380,7 +383,8 @@ static ss_status add_step(builder *b, const char *strategy_name)
         v->moved[c] = (double)r->lowered->moved[c];
     if (!b->m)
         v->moved[SS_CARGO_NONE] = r->bytes_moved;
-    return v->model && v->topology && v->strategy && v->assumptions ? SS_OK : no_memory(b);
+    return v->model && v->topology && v->strategy && v->assumptions && v->cautions ? SS_OK
+                                                                                   : no_memory(b);
 }
 
 static ss_status find_shards(builder *b)

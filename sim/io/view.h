@@ -60,6 +60,7 @@ typedef struct ss_view_held {
 typedef struct ss_view {
     ss_arena arena; /* holds every string and array */
     const char *model, *topology, *strategy, *assumptions; /* names; what was in force, one line */
+    const char *cautions; /* of the costs, a sentence a line; NULL or "": none */
     ss_time step_time;
     double samples, bytes_moved;
     double moved[SS_CARGOS];  /* bytes_moved by what was carried; SS_CARGO_NONE: of bare task graphs */

@@ -110,6 +110,8 @@ static ss_status make_costs(ss_lua_problem *p, const ss_costs *given, ss_error *
                   : ss_costs_add_roofline(p->costs, NULL, err);
     if (!s)
         s = ss_costs_check_given(p->costs, p->model, err);
+    if (!s)
+        s = ss_costs_check_devices(p->costs, p->topology, err);
     return s ? s : ss_costs_timer(p->costs, p->topology, &p->timer, err);
 }
 

@@ -25,11 +25,27 @@ static void free_result(void *object)
         return;
     ss_view_free(&r->view);
     ss_result_free(r->result);
+    ss_strategy_free(r->strategy);
     ss_free(r->name);
     ss_free(r);
 }
 
 /* -- making one ------------------------------------------------------------------------------- */
+
+static ss_status keep_costs(const ss_costs *c, ss_result *r, ss_error *err)
+{
+    ss_text line = {0}, notes = {0};
+    ss_status s = ss_costs_say(c, &line, &notes, err);
+    if (!s) {
+        r->costs = ss_strdup(ss_text_get(&line));
+        r->costs_notes = ss_strdup(ss_text_get(&notes));
+        if (!r->costs || !r->costs_notes)
+            s = ss_fail_memory(err, "a result", line.n + notes.n);
+    }
+    ss_text_free(&line);
+    ss_text_free(&notes);
+    return s;
+}
 
 static ss_status simulate(ss_lua_problem *p, const ss_strategy *s, const char *name,
                           ss_lua_result **out, ss_error *err)
@@ -42,10 +58,15 @@ static ss_status simulate(ss_lua_problem *p, const ss_strategy *s, const char *n
     r->name = ss_strdup(name);
     ss_status status = r->name ? SS_OK : ss_fail_memory(err, "a result", strlen(name));
     if (!status)
+        status = ss_strategy_copy(s, &r->strategy, err);
+    ss_costs_count(p->costs);
+    if (!status)
         status = ss_result_new(p->model, p->topology, p->routes, s, &p->timer, &p->options,
                                p->engine, &r->result, err);
     if (!status)
         status = ss_costs_refuse_missing(p->costs, err);
+    if (!status)
+        status = keep_costs(p->costs, r->result, err);
     if (status) {
         free_result(r);
         return status;

@@ -43,6 +43,7 @@ typedef struct ss_lua_result {
     const ss_model *model; /* NULL: a bare task graph */
     const ss_topology *topology;
     char *name; /* of the strategy */
+    ss_strategy *strategy; /* as it was then; NULL as the model */
     ss_view view;
     bool viewed; /* the view is there: made when first asked for */
 } ss_lua_result;

@@ -6,7 +6,10 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "graph/catalog.h"
 #include "simulate/cost_inside.h"
+
+enum { MOST_KINDS = 64 };
 
 ss_status ss_costs_new(ss_costs **out, ss_error *err)
 {
@@ -33,8 +36,10 @@ void ss_costs_free(ss_costs *c)
 {
     if (!c)
         return;
-    for (uint32_t i = 0; i < c->sources; i++)
+    for (uint32_t i = 0; i < c->sources; i++) {
         release(c->source[i].is);
+        ss_free(c->source[i].unknown);
+    }
     for (uint32_t i = 0; i < c->timers; i++)
         ss_cost_timer_free(c->timer[i]);
     ss_free(c->source);
@@ -131,6 +136,95 @@ ss_status ss_costs_check_given(const ss_costs *c, const ss_model *m, ss_error *e
                        near ? "?" : "");
     }
     return SS_OK;
+}
+
+static ss_status kinds_of(const ss_topology *t, ss_names *kinds, ss_error *err)
+{
+    uint32_t id;
+    ss_status s = SS_OK;
+    for (uint32_t i = 1; !s && i <= t->devices; i++) {
+        const char *kind = t->device[i].def.kind;
+        if (kind && *kind)
+            s = ss_names_add(kinds, kind, &id, err);
+    }
+    return s;
+}
+
+/* "p100, v100 and 2 more" */
+static void list_kinds(const ss_names *kinds, ss_text *out)
+{
+    enum { SHOWN = 4 };
+    for (uint32_t i = 1; i <= kinds->n && i <= SHOWN; i++)
+        ss_text_add(out, "%s%s", i > 1 ? ", " : "", ss_names_text(kinds, i));
+    if (kinds->n > SHOWN)
+        ss_text_add(out, " and %u more", kinds->n - SHOWN);
+}
+
+static ss_status check_table(const ss_cost_table *table, const ss_topology *t,
+                             const ss_names *kinds, ss_error *err)
+{
+    const ss_names *measured = ss_cost_table_devices(table);
+    const char *near = NULL;
+    for (uint32_t i = 1; i <= measured->n; i++) {
+        if (ss_names_find(kinds, ss_names_text(measured, i)))
+            return SS_OK;
+        if (!near)
+            near = ss_names_nearest(kinds, ss_names_text(measured, i));
+    }
+    ss_text has = {0}, there = {0};
+    list_kinds(measured, &has);
+    list_kinds(kinds, &there);
+    ss_status s =
+        ss_fail(err, SS_EINVAL,
+                "table %s can time nothing here: it is of devices of kind %s, and those of "
+                "topology %s are %s%s%s%s",
+                ss_cost_table_name(table), ss_text_get(&has), t->name, ss_text_get(&there),
+                near ? "; was " : "", near ? near : "", near ? " meant?" : "");
+    ss_text_free(&has);
+    ss_text_free(&there);
+    return s;
+}
+
+static ss_status check_roofline(const ss_cost_roofline *r, const ss_topology *t,
+                                const ss_names *kinds, ss_error *err)
+{
+    const char *known[MOST_KINDS], *kind;
+    uint32_t builtins, n = 0;
+    const ss_roofline *builtin = ss_rooflines(&builtins);
+    for (uint32_t i = 0; i < builtins && n < MOST_KINDS; i++)
+        if (strcmp(builtin[i].kind, "*") != 0)
+            known[n++] = builtin[i].kind;
+    for (uint32_t i = 1; i <= kinds->n && n < MOST_KINDS; i++)
+        known[n++] = ss_names_text(kinds, i);
+    for (uint32_t i = 0; (kind = ss_cost_roofline_kind(r, i)); i++) {
+        bool serves = !strcmp(kind, "*") || ss_names_find(kinds, kind) || ss_device_kind_find(kind);
+        for (uint32_t k = 0; k < builtins && !serves; k++)
+            serves = !strcmp(builtin[k].kind, kind);
+        if (serves)
+            continue;
+        const char *near = ss_nearest(kind, known, n);
+        return ss_fail(err, SS_EINVAL,
+                       "roofline of %s: neither topology %s nor the catalogue has devices of that "
+                       "kind%s%s%s",
+                       kind, t->name, near ? "; did you mean " : "", near ? near : "",
+                       near ? "?" : "");
+    }
+    return SS_OK;
+}
+
+ss_status ss_costs_check_devices(const ss_costs *c, const ss_topology *t, ss_error *err)
+{
+    ss_names kinds = {0};
+    ss_status s = kinds_of(t, &kinds, err);
+    for (uint32_t i = 0; !s && i < c->sources; i++) {
+        const ss_cost_source *source = c->source[i].is;
+        if (source->sort == SS_COST_TABLE)
+            s = check_table(source->table, t, &kinds, err);
+        if (source->sort == SS_COST_ROOFLINE)
+            s = check_roofline(source->roofline, t, &kinds, err);
+    }
+    ss_names_free(&kinds);
+    return s;
 }
 
 ss_status ss_costs_begin_table(ss_costs *c, const char *name, ss_error *err)
@@ -312,6 +406,52 @@ ss_status ss_costs_report(const ss_costs *c, ss_text *out, ss_error *err)
     for (uint32_t i = 1; i <= c->missing.n; i++)
         ss_text_add(out, "    %s\n", ss_names_text(&c->missing, i));
     return ss_text_status(out, err);
+}
+
+/* --- one line -----------------------------------------------------------------------------------
+ */
+
+static void say_source(const ss_costs *c, const ss_cost_slot *slot, ss_text *out)
+{
+    const ss_cost_source *s = slot->is;
+    double scale = slot->scale * c->scale;
+    if (s->sort == SS_COST_GIVEN)
+        ss_text_add(out, "given times");
+    else if (s->sort == SS_COST_TABLE)
+        ss_text_add(out, "table %s", ss_cost_table_name(s->table));
+    else
+        ss_cost_roofline_say(s->roofline, out);
+    if (scale != 1)
+        ss_text_add(out, " scaled by %g", scale);
+}
+
+void ss_costs_count(ss_costs *c)
+{
+    for (uint32_t i = 0; i < c->sources; i++)
+        c->source[i].told = 0;
+}
+
+ss_status ss_costs_say(const ss_costs *c, ss_text *out, ss_text *notes, ss_error *err)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < c->sources; i++)
+        all += c->source[i].told;
+    for (uint32_t i = 0; i < c->sources; i++) {
+        const ss_cost_slot *slot = &c->source[i];
+        ss_text_add(out, i ? ", " : "");
+        say_source(c, slot, out);
+        if (c->sources > 1 && i + 1 == c->sources && slot->told)
+            ss_text_add(out, " for the rest");
+        else if (c->sources > 1 && all)
+            ss_text_add(out, " (%llu of %llu parts)", (unsigned long long)slot->told,
+                        (unsigned long long)all);
+        if (slot->is->sort == SS_COST_TABLE && all && !slot->told && slot->unknown)
+            ss_text_add(notes, "table %s answered for none of %llu parts; the first was %s\n",
+                        ss_cost_table_name(slot->is->table), (unsigned long long)all,
+                        slot->unknown);
+    }
+    ss_status s = ss_text_status(out, err);
+    return s ? s : ss_text_status(notes, err);
 }
 
 uint64_t ss_costs_hash(const ss_costs *c)

@@ -61,6 +61,11 @@ ss_status ss_costs_add_given(ss_costs *c, const char *op_name, double forward_s,
 /* Refuses a given time for an operator that the model does not have, naming the nearest. */
 ss_status ss_costs_check_given(const ss_costs *c, const ss_model *m, ss_error *err);
 
+/* Refuses what can serve no device of the topology by a slip of the pen: a table none of whose
+ * devices is of a kind there, and constants of a roofline for a kind that is neither there nor
+ * built in; each with the nearest kind. */
+ss_status ss_costs_check_devices(const ss_costs *c, const ss_topology *t, ss_error *err);
+
 /* One measured point. */
 typedef struct ss_measured {
     const char *kind, *device_kind;
@@ -103,6 +108,11 @@ ss_status ss_costs_refuse_missing(ss_costs *c, ss_error *err);
 /* How the answers came about so far: parts asked for, by source, exact or interpolated; every key that
  * no source knew; given times that nobody asked for.  Written for a person. */
 ss_status ss_costs_report(const ss_costs *c, ss_text *out, ss_error *err);
+/* The same of one simulation, as a line among its assumptions: "table times.csv (12 of 40 parts),
+ * roofline scaled by 100 for the rest", counted since ss_costs_count; and in `notes` a sentence a
+ * line for each table that answered for none.  Both are appended to. */
+void ss_costs_count(ss_costs *c);
+ss_status ss_costs_say(const ss_costs *c, ss_text *out, ss_text *notes, ss_error *err);
 uint64_t ss_costs_hash(const ss_costs *c); /* of the sources, in their order, and the scale */
 
 #endif

@@ -22,6 +22,8 @@ typedef struct ss_cost_slot {
     ss_cost_source *is;
     double scale;                 /* of the costs that it came from */
     uint64_t exact, interpolated; /* new parts it answered for */
+    uint64_t told;                /* parts, new or not, since ss_costs_count */
+    char *unknown;                /* of a table: the first part that it did not know; NULL: none */
 } ss_cost_slot;
 
 typedef struct ss_cost_timer ss_cost_timer;

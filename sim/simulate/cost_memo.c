@@ -209,7 +209,7 @@ static ss_status grow_slots(ss_memo *m, ss_error *err)
     return SS_OK;
 }
 
-ss_status ss_memo_put(ss_memo *m, const ss_memo_key *key, ss_time time, ss_error *err)
+ss_status ss_memo_put(ss_memo *m, const ss_memo_entry *entry, ss_error *err)
 {
     if (m->entries == MOST_ENTRIES)
         ss_memo_forget(m);
@@ -218,7 +218,7 @@ ss_status ss_memo_put(ss_memo *m, const ss_memo_key *key, ss_time time, ss_error
         s = grow_slots(m, err);
     if (s)
         return s;
-    m->entry[m->entries] = (ss_memo_entry){*key, time};
-    put_slot(m->slot, m->slots, key, ++m->entries);
+    m->entry[m->entries] = *entry;
+    put_slot(m->slot, m->slots, &entry->key, ++m->entries);
     return SS_OK;
 }

@@ -26,7 +26,8 @@ typedef struct ss_memo_key {
 
 typedef struct ss_memo_entry {
     ss_memo_key key;
-    ss_time time; /* below 0: no source knew; the number of the missing key, negated */
+    ss_time time;    /* below 0: no source knew; the number of the missing key, negated */
+    uint32_t source; /* which one knew, from 1; 0: none */
 } ss_memo_entry;
 
 typedef struct ss_memo {
@@ -61,6 +62,6 @@ static inline bool ss_memo_same(const ss_memo_key *a, const ss_memo_key *b)
 }
 
 const ss_memo_entry *ss_memo_find(const ss_memo *m, const ss_memo_key *key);
-ss_status ss_memo_put(ss_memo *m, const ss_memo_key *key, ss_time time, ss_error *err);
+ss_status ss_memo_put(ss_memo *m, const ss_memo_entry *entry, ss_error *err);
 
 #endif

@@ -231,6 +231,52 @@ void ss_cost_roofline_ask(const ss_cost_roofline *r, const ss_cost_part *part,
     answer->seconds = c.launch_s + (computing > moving ? computing : moving);
 }
 
+static void say_constants(const ss_roofline *o, ss_text *out)
+{
+    const struct {
+        const char *name;
+        double value;
+        ss_unit unit;
+    } constant[] = {
+        {"launch", o->launch_s, SS_UNIT_SECONDS},
+        {"flop_efficiency", o->flop_efficiency, SS_UNIT_NONE},
+        {"conv_efficiency", o->conv_efficiency, SS_UNIT_NONE},
+        {"conv_backward_efficiency", o->conv_backward_efficiency, SS_UNIT_NONE},
+        {"operand_efficiency", o->operand_efficiency, SS_UNIT_NONE},
+        {"memory_efficiency", o->memory_efficiency, SS_UNIT_NONE},
+        {"half_flop", o->half_flop, SS_UNIT_FLOP},
+    };
+    char text[SS_QUANTITY_TEXT];
+    const char *before = "";
+    for (uint32_t i = 0; i < sizeof constant / sizeof *constant; i++) {
+        if (isnan(constant[i].value))
+            continue;
+        ss_text_add(out, "%s %s ", before, constant[i].name);
+        before = ",";
+        if (constant[i].unit == SS_UNIT_NONE)
+            ss_text_add(out, "%g", constant[i].value);
+        else
+            ss_text_add(out, "%s",
+                        ss_format_quantity(constant[i].value, constant[i].unit, text, sizeof text));
+    }
+    if (strcmp(o->kind, "*") != 0)
+        ss_text_add(out, " of %s", o->kind);
+}
+
+const char *ss_cost_roofline_kind(const ss_cost_roofline *r, uint32_t i)
+{
+    return i < r->n ? r->override[i].kind : NULL;
+}
+
+void ss_cost_roofline_say(const ss_cost_roofline *r, ss_text *out)
+{
+    ss_text_add(out, "roofline");
+    for (uint32_t i = 0; i < r->n; i++) {
+        ss_text_add(out, i ? " and" : " with");
+        say_constants(&r->override[i], out);
+    }
+}
+
 uint64_t ss_cost_roofline_hash(const ss_cost_roofline *r, uint64_t h)
 {
     h = ss_hash_u64(h, r->n);

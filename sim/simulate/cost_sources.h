@@ -54,6 +54,7 @@ ss_status ss_cost_table_ask(const ss_cost_table *t, const ss_cost_part *part,
                             ss_cost_answer *answer, ss_error *err);
 const char *ss_cost_table_name(const ss_cost_table *t);
 uint32_t ss_cost_table_rows(const ss_cost_table *t);
+const ss_names *ss_cost_table_devices(const ss_cost_table *t); /* kinds that it has rows of */
 uint64_t ss_cost_table_hash(const ss_cost_table *t, uint64_t h);
 
 typedef struct ss_cost_roofline ss_cost_roofline;
@@ -64,6 +65,10 @@ ss_status ss_cost_roofline_add(ss_cost_roofline *r, const ss_roofline *override,
 ss_roofline ss_cost_roofline_for(const ss_cost_roofline *r, const char *kind);
 void ss_cost_roofline_ask(const ss_cost_roofline *r, const ss_cost_part *part,
                           ss_cost_answer *answer);
+/* The kind that override i is for, from 0; NULL: there are no more. */
+const char *ss_cost_roofline_kind(const ss_cost_roofline *r, uint32_t i);
+/* Appends "roofline", and the constants that replace the built-in ones. */
+void ss_cost_roofline_say(const ss_cost_roofline *r, ss_text *out);
 uint64_t ss_cost_roofline_hash(const ss_cost_roofline *r, uint64_t h);
 
 /* Rewrites attributes that a person wrote, in any order and with presets left out, as ss_cost_key

@@ -46,7 +46,8 @@ struct ss_cost_table {
     ss_names exact; /* "key|extents" -> place */
     place *place;   /* from 1 */
     uint32_t place_cap;
-    ss_arena arena; /* extents */
+    ss_arena arena;   /* extents */
+    ss_names devices; /* kinds */
 };
 
 typedef struct extents {
@@ -79,6 +80,7 @@ void ss_cost_table_free(ss_cost_table *t)
     ss_free(t->place);
     ss_names_free(&t->keys);
     ss_names_free(&t->exact);
+    ss_names_free(&t->devices);
     ss_arena_free(&t->arena);
     ss_free(t->name);
     ss_free(t);
@@ -92,6 +94,11 @@ const char *ss_cost_table_name(const ss_cost_table *t)
 uint32_t ss_cost_table_rows(const ss_cost_table *t)
 {
     return t->exact.n;
+}
+
+const ss_names *ss_cost_table_devices(const ss_cost_table *t)
+{
+    return &t->devices;
 }
 
 /* --- shapes in text --------------------------------------------------------------------------- */
@@ -153,6 +160,33 @@ static ss_status read_shape(const char *text, extents *e, ss_error *err)
     return s;
 }
 
+/* What no part of any operator of the kind can have: another number of inputs, or another number of
+ * samples in an input than in the output (an input that a part does not need is empty). */
+static ss_status check_shape(const char *text, const ss_op_kind *kind, const extents *e,
+                             ss_error *err)
+{
+    uint32_t inputs = 0, at = (uint32_t)(e->form[0] - '0');
+    for (const char *c = e->form + 1; *c; c += 2) {
+        uint32_t rank = (uint32_t)(c[1] - '0');
+        bool empty = false;
+        for (uint32_t d = 0; d < rank; d++)
+            empty = empty || !e->at[at + d];
+        inputs++;
+        if (!empty && e->at[at] != e->at[0])
+            return ss_fail(err, SS_EINVAL,
+                           "shape %s: the output has %lld samples and input %u has %lld: a part of "
+                           "%s reads the samples that it makes",
+                           text, (long long)e->at[0], inputs, (long long)e->at[at], kind->name);
+        at += rank;
+    }
+    if (inputs >= kind->min_inputs && inputs <= kind->max_inputs)
+        return SS_OK;
+    return ss_fail(err, SS_EINVAL, "shape %s: %s reads %u%s input%s, and there %s %u", text,
+                   kind->name, kind->min_inputs,
+                   kind->max_inputs > kind->min_inputs ? " or more" : "",
+                   kind->max_inputs == 1 ? "" : "s", inputs == 1 ? "is" : "are", inputs);
+}
+
 /* --- adding ------------------------------------------------------------------------------------
  */
 
@@ -212,6 +246,8 @@ static ss_status read_row(const ss_measured *row, ss_text *key, extents *e, ss_e
     if (!s)
         s = read_shape(row->shape, e, err);
     if (!s)
+        s = check_shape(row->shape, kind, e, err);
+    if (!s)
         s = ss_cost_attributes(kind, row->attributes ? row->attributes : "", &attributes, err);
     if (!s) {
         ss_text_add(key, "%s|%s|%s|%s|%s|%s", kind->name, ss_text_get(&attributes),
@@ -261,7 +297,9 @@ static ss_status add_row(ss_cost_table *t, uint32_t id, const char *key, const s
     int64_t *copy = ss_arena_take(&t->arena, e->n * sizeof *copy);
     if (!copy)
         return ss_fail_memory(err, "measured times", e->n * sizeof *copy);
-    s = ss_names_add(&t->exact, key, &found, err);
+    s = ss_names_add(&t->devices, row->device_kind, &found, err);
+    if (!s)
+        s = ss_names_add(&t->exact, key, &found, err);
     if (s)
         return s;
     memcpy(copy, e->at, e->n * sizeof *copy);

@@ -59,11 +59,27 @@ static void describe(const ss_cost_part *part, ss_text *out)
     ss_text_free(&shape);
 }
 
-/* The first answer of the sources; `why` collects what those before it had to say. */
+/* What a source did not know, in words; the first of it is kept for who asks why it never did. */
+static ss_status keep_unknown(ss_cost_slot *slot, const ss_cost_part *part, ss_error *err)
+{
+    ss_text key = {0};
+    if (slot->unknown)
+        return SS_OK;
+    describe(part, &key);
+    ss_status s = ss_text_status(&key, err);
+    if (!s && !(slot->unknown = ss_strdup(ss_text_get(&key))))
+        s = ss_fail_memory(err, "costs", key.n);
+    ss_text_free(&key);
+    return s;
+}
+
+/* The first answer of the sources, and whose it is, from 1 (0: nobody's); `why` collects what those
+ * before it had to say. */
 static ss_status ask_sources(ss_costs *c, const ss_cost_part *part, ss_cost_answer *answer,
-                             ss_text *why, ss_error *err)
+                             uint32_t *source, ss_text *why, ss_error *err)
 {
     *answer = (ss_cost_answer){0};
+    *source = 0;
     for (uint32_t i = 0; i < c->sources; i++) {
         ss_status s = ask_source(c->source[i].is, part, answer, err);
         if (s)
@@ -73,10 +89,14 @@ static ss_status ask_sources(ss_costs *c, const ss_cost_part *part, ss_cost_answ
         if (answer->found == SS_COST_INTERPOLATED)
             c->source[i].interpolated++;
         answer->seconds *= c->source[i].scale;
-        if (answer->found)
+        if (answer->found) {
+            *source = i + 1;
             return SS_OK;
+        }
         if (answer->why_not[0])
             ss_text_add(why, "; %s", answer->why_not);
+        if (c->source[i].is->sort == SS_COST_TABLE && (s = keep_unknown(&c->source[i], part, err)))
+            return s;
     }
     return SS_OK;
 }
@@ -92,14 +112,14 @@ static ss_status time_of(const ss_costs *c, const ss_cost_part *part, double sec
 }
 
 /* A part that the memo does not know: its time, or the negated number of what is missing. */
-static ss_status ask(ss_costs *c, const ss_cost_part *part, ss_time *out, ss_error *err)
+static ss_status ask(ss_costs *c, const ss_cost_part *part, ss_memo_entry *out, ss_error *err)
 {
     ss_cost_answer answer;
     ss_text why = {0}, key = {0};
     c->fresh++;
-    ss_status s = ask_sources(c, part, &answer, &why, err);
+    ss_status s = ask_sources(c, part, &answer, &out->source, &why, err);
     if (!s && answer.found) {
-        s = time_of(c, part, answer.seconds, out, err);
+        s = time_of(c, part, answer.seconds, &out->time, err);
     } else if (!s) {
         uint32_t number;
         describe(part, &key);
@@ -108,7 +128,7 @@ static ss_status ask(ss_costs *c, const ss_cost_part *part, ss_time *out, ss_err
         if (!s)
             s = ss_cost_note_missing(c, ss_text_get(&key), &number, err);
         if (!s)
-            *out = -(ss_time)number;
+            out->time = -(ss_time)number;
     }
     ss_text_free(&why);
     ss_text_free(&key);
@@ -146,15 +166,17 @@ static ss_status recall(ss_cost_timer *t, const ss_op_row *row, const ss_memo_ke
     ss_cost_part part = {
         row->def, row->name, phase, row->input_gradient, main, &t->t->device[device.i].def};
     *out = (ss_memo_entry){.key = *key};
-    ss_status s = ask(c, &part, &out->time, err);
-    return s ? s : ss_memo_put(&c->memo, key, out->time, err);
+    ss_status s = ask(c, &part, out, err);
+    return s ? s : ss_memo_put(&c->memo, out, err);
 }
 
-static ss_status answer(ss_costs *c, ss_time time, ss_time *out)
+static ss_status answer(ss_costs *c, const ss_memo_entry *known, ss_time *out)
 {
-    if (time < 0)
-        ss_cost_miss(c, (uint32_t)-time);
-    *out = time < 0 ? 0 : time;
+    if (known->time < 0)
+        ss_cost_miss(c, (uint32_t)-known->time);
+    else
+        c->source[known->source - 1].told++;
+    *out = known->time < 0 ? 0 : known->time;
     return SS_OK;
 }
 
@@ -187,7 +209,7 @@ static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase 
     ss_memo_place(&key, row->def, main);
     for (uint32_t way = 0; way < WAYS; way++)
         if (ss_memo_same(&key, &last[way].key))
-            return answer(c, last[way].time, out);
+            return answer(c, &last[way], out);
 
     ss_memo_entry found;
     s = recall(t, row, &key, main, device, &found, err);
@@ -195,7 +217,7 @@ static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase 
         return s;
     memmove(last + 1, last, (WAYS - 1) * sizeof *last);
     *last = found;
-    return answer(c, found.time, out);
+    return answer(c, &found, out);
 }
 
 /* The first roofline source; NULL: the built-in one.  No other source knows of memory. */

@@ -494,5 +494,7 @@ void ss_result_free(ss_result *r)
     ss_free(r->held);
     ss_free(r->held_first);
     ss_critical_free(&r->critical);
+    ss_free(r->costs);
+    ss_free(r->costs_notes);
     ss_free(r);
 }

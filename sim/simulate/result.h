@@ -50,6 +50,8 @@ typedef struct ss_result {
     uint32_t *held_first;  /* [devices + 2] */
     ss_critical critical;
     bool over_capacity;         /* some device holds more than it has */
+    char *costs;                /* where times came from, one line; NULL: nobody said */
+    char *costs_notes;          /* what a reader must be warned of there, a sentence a line; NULL */
     double simulate_s, lower_s; /* wall clock: the only fields that differ between equal runs */
 } ss_result;
 

@@ -268,6 +268,57 @@ claim("costs can be scaled, and a stack keeps the scale of each", function()
   check.fails("costs:scale: the factor should be a number, not nothing", given.scale, given)
 end)
 
+claim("results say where their times came from", function()
+  local report = require "soapstone.report"
+  local roofline = soapstone.costs.roofline()
+  local path = os.tmpname()
+  local function table_of(...)
+    local file = assert(io.open(path, "w"))
+    file:write("kind,attributes,shape,dtype,phase,device,seconds\n", ...)
+    file:close()
+    return soapstone.costs.table(path)
+  end
+  local m, t = small.net(), small.quad()
+  local function result(costs)
+    local p = soapstone.problem { model = m, topology = t, costs = costs }
+    return p:simulate(p:strategy "whole")
+  end
+  local function said(r) return r.assumptions:match "; costs: (.*)$" end
+  local plain, scaled = result(), result(roofline:scale(100))
+  equal(said(plain), "roofline")
+  equal(said(scaled), "roofline scaled by 100")
+  check.contains(scaled:json(), "costs: roofline scaled by 100")
+  check.contains(tostring(scaled):gsub("%s+", " "), "costs: roofline scaled by 100")
+  equal(said(result(soapstone.costs.roofline { launch = "7 us", half_flop = 3e8, kind = "p100" }:scale(0.5))),
+    "roofline with launch 7.000 us, half_flop 300.0 MFLOP of p100 scaled by 0.5")
+  local given = soapstone.costs.given { fc1 = { forward = 1, backward = 2 } }
+  equal(said(result(soapstone.costs.stack { given, roofline })), "given times (2 of 6 parts), roofline for the rest")
+  equal(said(result(soapstone.costs.stack { roofline, given })), "roofline (6 of 6 parts), given times (0 of 6 parts)")
+
+  local fits = table_of("linear,activation=relu,24x11 < 24x37,f32,forward,p100,1 ms\n")
+  local p = soapstone.problem { model = m, topology = t, costs = soapstone.costs.stack { fits, roofline } }
+  for _ = 1, 2 do -- what is remembered counts as much as what is new
+    local r = p:simulate(p:strategy "whole")
+    equal(said(r), ("table %s (1 of 6 parts), roofline for the rest"):format(path))
+    assert(not tostring(r):find "answered for none")
+  end
+  local never = result(soapstone.costs.stack {
+    table_of("linear,activation=relu,24x12 < 24x37,f32,forward,p100,1 ms\n"), roofline })
+  check.contains(tostring(never):gsub("%s+", " "),
+    ("table %s answered for none of 6 parts; the first was fc1: linear 24x11 < 24x37, f32, forward, on p100")
+      :format(path))
+  fails("can time nothing here: it is of devices of kind P100, and those of topology quad are p100; was p100 meant?",
+    result, table_of("linear,activation=relu,24x12 < 24x37,f32,forward,P100,1 ms\n"))
+  fails("roofline of v101: neither topology quad nor the catalogue has devices of that kind; did you mean v100?",
+    result, soapstone.costs.roofline { kind = "v101", launch = 1 })
+  os.remove(path)
+
+  local both = report.compare { plain, scaled }
+  check.contains(both, "\nline 1, whole: costs: roofline\nline 2, whole: costs: roofline scaled by 100")
+  assert(not report.compare({ plain, plain }):find "line 1")
+  equal(report.assumptions { plain, scaled } .. "; costs: roofline", plain.assumptions)
+end)
+
 claim("a method called with a dot says how it is called", function()
   local p = problem()
   local strategy = p:strategy "data_parallel"

@@ -130,6 +130,13 @@ static void measured_rows_must_make_sense(void)
         {{"linear", "p100", "bias", "8x4 < 8x2", "f32", 0, 1, 0, 0}, "name=value is wanted"},
         {{"linear", "p100", "bias=7", "8x4 < 8x2", "f32", 0, 1, 0, 0}, "bias is \"7\""},
         {{"linear", "p100", "bias=true bias=true", "8 < 8", "f32", 0, 1, 0, 0}, "there twice"},
+        {{"linear", "p100", "", "8x4096 < 7x4096", "f32", 0, 1, 0, 0},
+         "shape 8x4096 < 7x4096: the output has 8 samples and input 1 has 7"},
+        {{"add", "p100", "", "8x4 < 8x4, 9x4", "f32", 0, 1, 0, 0}, "input 2 has 9"},
+        {{"linear", "p100", "", "8x4", "f32", 0, 1, 0, 0},
+         "shape 8x4: linear reads 1 input, and there are 0"},
+        {{"linear", "p100", "", "8x4 < 8x2, 8x2", "f32", 0, 1, 0, 0}, "and there are 2"},
+        {{"linear", "p100", "", "8x4 < 8x2", "f32", 0, 0, 0, 0}, "it took 0 seconds"},
         {{"conv2d", "p100", "kernel_w=3", "1x1x1x1 < 1x1x3x3", "f32", 0, 1, 0, 0},
          "attribute kernel_h is missing"},
     };
@@ -143,6 +150,42 @@ static void measured_rows_must_make_sense(void)
     CHECK(ss_costs_add_measured(c, &same, &err) == SS_EINVAL, "the same in other words");
     CHECK_TEXT(err.text, "was measured before");
     ss_costs_free(c);
+}
+
+static void what_serves_no_device_of_the_topology_is_refused(void)
+{
+    ss_topology *t = devices(1, &p100);
+    ss_costs *c = costs();
+    ss_roofline slip = {.kind = "p10",
+                        .launch_s = NAN,
+                        .flop_efficiency = NAN,
+                        .conv_efficiency = NAN,
+                        .conv_backward_efficiency = NAN,
+                        .operand_efficiency = NAN,
+                        .memory_efficiency = NAN,
+                        .half_flop = 1};
+    ss_measured other = row("8x4 < 8x2", SS_FORWARD, 1e-3);
+    other.device_kind = "P100";
+    CHECK_OK(ss_costs_begin_table(c, "times.csv", &err));
+    CHECK_OK(ss_costs_add_measured(c, &other, &err));
+    CHECK(ss_costs_check_devices(c, t, &err) == SS_EINVAL, "another case");
+    CHECK_TEXT(err.text,
+               "table times.csv can time nothing here: it is of devices of kind P100, and");
+    CHECK_TEXT(err.text, " are p100; was p100 meant?");
+    other.device_kind = "p100";
+    CHECK_OK(ss_costs_add_measured(c, &other, &err)); /* one of them is enough */
+    CHECK_OK(ss_costs_check_devices(c, t, &err));
+    CHECK_OK(ss_costs_add_roofline(c, &slip, &err));
+    CHECK(ss_costs_check_devices(c, t, &err) == SS_EINVAL, "a slip of the pen");
+    CHECK_TEXT(err.text, "roofline of p10: neither topology ");
+    CHECK_TEXT(err.text, "did you mean p100?");
+    ss_costs_free(c);
+    c = costs();
+    slip.kind = "v100"; /* is not there, but serves elsewhere */
+    CHECK_OK(ss_costs_add_roofline(c, &slip, &err));
+    CHECK_OK(ss_costs_check_devices(c, t, &err));
+    ss_costs_free(c);
+    ss_topology_free(t);
 }
 
 static void rooflines_must_make_sense(void)
@@ -707,6 +750,7 @@ int main(void)
     RUN(given_times_must_make_sense);
     RUN(a_given_time_for_no_operator_is_refused_with_the_nearest_name);
     RUN(measured_rows_must_make_sense);
+    RUN(what_serves_no_device_of_the_topology_is_refused);
     RUN(rooflines_must_make_sense);
     RUN(everything_that_no_source_knows_is_collected);
     RUN(a_kind_that_is_nearly_known_is_pointed_out);

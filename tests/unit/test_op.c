@@ -286,6 +286,10 @@ static void regions_grow_with_what_is_asked_for(void)
                 CHECK(ss_box_empty(&in_part) || (ss_box_intersect(&in_part, &in_whole, &both) &&
                                                  ss_box_same(&both, &in_part)),
                       "%s input %u part %u", examples[e].kind, i, k);
+                /* tables of measured times are refused where this does not hold */
+                CHECK(ss_box_empty(&in_part) ||
+                          (in_part.lo[0] == part.lo[0] && in_part.hi[0] == part.hi[0]),
+                      "%s input %u part %u: samples", examples[e].kind, i, k);
             }
         }
     }

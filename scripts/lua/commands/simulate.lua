@@ -168,7 +168,7 @@ local function print_table(problem, results, notes)
   print(report.compare(results))
   for _, line in ipairs(notes) do print(report.wrap(line, 100, 2)) end
   print()
-  print(report.wrap("assumptions: " .. results[1].assumptions, 100, 2))
+  print(report.wrap("assumptions: " .. report.assumptions(results), 100, 2))
 end
 
 local function simulate_model()

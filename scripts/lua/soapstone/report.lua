@@ -106,7 +106,48 @@ function report.wrap(text, width, indent)
   return table.concat(lines, "\n")
 end
 
--- Results of one problem, one a line.
+-- The parts of r.assumptions, and how many of the results have each.
+local function parts_of(results)
+  local parts, count = {}, {}
+  for i, r in ipairs(results) do
+    parts[i] = {}
+    for part in (r.assumptions .. "; "):gmatch "(.-); " do
+      parts[i][#parts[i] + 1] = part
+      count[part] = (count[part] or 0) + 1
+    end
+  end
+  return parts, count
+end
+
+-- What all of the results assume.
+function report.assumptions(results)
+  check(results, "table", "report.assumptions: the list of results")
+  for i, r in ipairs(results) do check_result(r, "report.assumptions: element " .. i) end
+  local parts, count = parts_of(results)
+  local common = {}
+  for _, part in ipairs(parts[1] or {}) do
+    if count[part] == #results then common[#common + 1] = part end
+  end
+  return table.concat(common, "; ")
+end
+
+-- A line for each result that assumes what not all of them do.
+local function differences(results)
+  local parts, count = parts_of(results)
+  local lines = {}
+  for i, r in ipairs(results) do
+    local own = {}
+    for _, part in ipairs(parts[i]) do
+      if count[part] < #results then own[#own + 1] = part end
+    end
+    if #own > 0 then
+      lines[#lines + 1] = report.wrap(("line %d, %s: %s"):format(i, r.name, table.concat(own, "; ")), 100, 2)
+    end
+  end
+  return lines
+end
+
+-- Results, one a line; where their assumptions differ, lines below say in what.
 function report.compare(results)
   check(results, "table", "report.compare: the list of results")
   for i, r in ipairs(results) do check_result(r, "report.compare: element " .. i) end
@@ -121,8 +162,9 @@ function report.compare(results)
       memory(r),
     }
   end
-  return report.table({ "strategy", "step time", "samples/s", "bytes moved", "busiest device",
+  local text = report.table({ "strategy", "step time", "samples/s", "bytes moved", "busiest device",
     "idlest device", "peak memory" }, rows)
+  return table.concat({ text, table.unpack(differences(results)) }, "\n")
 end
 
 return report
