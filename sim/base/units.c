@@ -50,8 +50,15 @@ typedef struct suffix {
 static const suffix prefixes[] = {{"", 1},        {"k", 1e3},     {"M", 1e6},     {"G", 1e9},
                                   {"T", 1e12},    {"P", 1e15},    {"Ki", 0x1p10}, {"Mi", 0x1p20},
                                   {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}};
-static const suffix seconds[] = {{"s", 1},     {"ms", 1e-3},  {"us", 1e-6}, {"\xc2\xb5s", 1e-6},
-                                 {"ns", 1e-9}, {"ps", 1e-12}, {"min", 60},  {"h", 3600},
+static const suffix seconds[] = {{"s", 1},
+                                 {"ms", 1e-3},
+                                 {"us", 1e-6},
+                                 {"\xc2\xb5s", 1e-6},
+                                 {"\xce\xbcs", 1e-6}, /* micro sign, Greek mu */
+                                 {"ns", 1e-9},
+                                 {"ps", 1e-12},
+                                 {"min", 60},
+                                 {"h", 3600},
                                  {"d", 86400}};
 static const suffix byte_units[] = {{"B", 1}, {"b", 0.125}};
 static const suffix rate_units[] = {

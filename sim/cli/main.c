@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <gsl/gsl_errno.h>
@@ -23,6 +24,18 @@ static bool nobody_listens(void)
     return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
 }
 
+/* Where an earlier write failed, what it said is gone; a write of nothing may say it again, and a
+ * disk that has no room is asked. */
+static const char *why_not_written(int error_number)
+{
+    struct statvfs disk;
+    if (!error_number && write(STDOUT_FILENO, "", 0) < 0)
+        error_number = errno;
+    if (!error_number && !fstatvfs(STDOUT_FILENO, &disk) && !disk.f_bavail)
+        error_number = ENOSPC;
+    return error_number ? strerror(error_number) : "some of it was lost";
+}
+
 /* Runs at exit, so that a script's os.exit passes here too. A full disk must not look like success.
  */
 static void close_stdout(void)
@@ -30,8 +43,8 @@ static void close_stdout(void)
     int error_number = fflush(stdout) ? errno : 0;
     if ((!error_number && !ferror(stdout)) || error_number == EPIPE || nobody_listens())
         return;
-    fprintf(stderr, "soapstone: cannot write to standard output%s%s\n", error_number ? ": " : "",
-            error_number ? strerror(error_number) : "");
+    fprintf(stderr, "soapstone: cannot write to standard output: %s\n",
+            why_not_written(error_number));
     _exit(3);
 }
 

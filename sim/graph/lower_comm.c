@@ -40,6 +40,9 @@ ss_status ss_lower_send(ss_lowering *w, ss_device from, ss_device to, int64_t by
     uint32_t arrivals;
     e = ss_tasks_transfer(w->tasks, &link->i, links, bytes, w->options.segment_bytes,
                           w->options.max_segments, &l, before, befores, &arrival, &arrivals, err);
+    if (e == SS_ERANGE)
+        ss_fail_in(err, "from %s to %s", ss_topology_device_name(w->topology, l.from),
+                   ss_topology_device_name(w->topology, l.to));
     if (e)
         return e;
     *moved += bytes;

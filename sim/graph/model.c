@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 enum { MAX_NAME = 200, NAME_ROOM = MAX_NAME + 16 };
 
@@ -110,8 +111,8 @@ static ss_status define(const ss_model *m, const ss_op_spec *spec, ss_op_def *de
 {
     *def = (ss_op_def){.kind = spec->kind, .inputs = spec->inputs};
     if (spec->inputs > SS_MAX_INPUTS)
-        return ss_fail(err, SS_EINVAL, "%u inputs were given: at most %d are possible",
-                       spec->inputs, SS_MAX_INPUTS);
+        return ss_fail(err, SS_EINVAL, "%u input%s were given: at most %d are possible",
+                       spec->inputs, ss_plural(spec->inputs), SS_MAX_INPUTS);
     for (uint32_t i = 0; i < spec->inputs; i++) {
         uint32_t t = spec->in[i].i;
         if (!t || t > m->tensors)
@@ -152,9 +153,10 @@ static ss_status check_same_weights(const ss_model *m, const ss_op_row *first, c
     char theirs[SS_SHAPE_TEXT], mine[SS_SHAPE_TEXT];
     if (first->def->weights != def->weights)
         return ss_fail(err, SS_EINVAL,
-                       "it would share \"%s\" with %s, which has %u weights, and it has %u "
+                       "it would share \"%s\" with %s, which has %u weight%s, and it has %u "
                        "(does one have a bias?)",
-                       label, first->name, first->def->weights, def->weights);
+                       label, first->name, first->def->weights, ss_plural(first->def->weights),
+                       def->weights);
     for (uint32_t w = 0; w < def->weights; w++) {
         const ss_weight_row *row = &m->weight[first->weight[w].i];
         if (!ss_shape_same(&row->shape, &def->weight[w].shape))

@@ -72,8 +72,8 @@ static ss_status check_link(uint32_t i, double bytes_per_s, double latency_s, ss
 static ss_status reserve_resources(ss_tasks *t, uint32_t devices, uint32_t links, ss_error *err)
 {
     if ((uint64_t)devices + links > UINT32_MAX / 2)
-        return ss_fail(err, SS_ERANGE, "%u devices and %u links are more than 2^31 resources",
-                       devices, links);
+        return ss_fail(err, SS_ERANGE, "%u device%s and %u link%s are more than 2^31 resources",
+                       devices, ss_plural(devices), links, ss_plural(links));
     ss_status s = SS_RESERVE(t->lag, t->resource_cap, (size_t)devices + links + 1, "lags", err);
     if (!s && (size_t)links + 1 > t->link_cap) {
         uint32_t cap = ss_grown(t->link_cap, (size_t)links + 1);
@@ -219,15 +219,17 @@ static ss_status refuse_task(const ss_tasks *t, uint32_t where, ss_time hold, in
     if (where == 0 || where > (uint64_t)t->devices + t->links + t->sets)
         return ss_fail(
             err, SS_EINVAL,
-            "task %u: resource %u does not exist; there are %u devices, %u links, %u sets",
-            t->n + 1, where, t->devices, t->links, t->sets);
+            "task %u: resource %u does not exist; there are %u device%s, %u link%s, %u set%s",
+            t->n + 1, where, t->devices, ss_plural(t->devices), t->links, ss_plural(t->links),
+            t->sets, ss_plural(t->sets));
     if (hold < 0)
         return ss_fail(err, SS_EINVAL, "task %u: its time is negative, %lld ps", t->n + 1,
                        (long long)hold);
     if (bytes < 0)
-        return ss_fail(err, SS_EINVAL, "task %u: %lld bytes", t->n + 1, (long long)bytes);
-    return ss_fail(err, SS_ERANGE, "task %u: with its %lld bytes more than 2^63 are moved in all",
-                   t->n + 1, (long long)bytes);
+        return ss_fail(err, SS_EINVAL, "task %u: %lld byte%s", t->n + 1, (long long)bytes,
+                       ss_plural((uint64_t)bytes));
+    return ss_fail(err, SS_ERANGE, "task %u: with its %lld byte%s more than 2^63 are moved in all",
+                   t->n + 1, (long long)bytes, ss_plural((uint64_t)bytes));
 }
 
 ss_status ss_tasks_add(ss_tasks *t, uint32_t resource, ss_time hold, int64_t bytes,
@@ -383,12 +385,14 @@ static ss_status check_message(const ss_tasks *t, const uint32_t *link, uint32_t
                                uint32_t befores, ss_error *err)
 {
     if (bytes < 0)
-        return ss_fail(err, SS_EINVAL, "a transfer of %lld bytes", (long long)bytes);
+        return ss_fail(err, SS_EINVAL, "a transfer of %lld byte%s", (long long)bytes,
+                       ss_plural((uint64_t)bytes));
     if (bytes > INT64_MAX - t->moved)
-        return ss_fail(err, SS_ERANGE, "a transfer of %lld bytes: more than 2^63 are moved in all",
-                       (long long)bytes);
+        return ss_fail(err, SS_ERANGE, "a transfer of %lld byte%s: more than 2^63 are moved in all",
+                       (long long)bytes, ss_plural((uint64_t)bytes));
     if (segment_bytes < 0)
-        return ss_fail(err, SS_EINVAL, "segments of %lld bytes", (long long)segment_bytes);
+        return ss_fail(err, SS_EINVAL, "segments of %lld byte%s", (long long)segment_bytes,
+                       ss_plural((uint64_t)segment_bytes));
     if (links > UINT16_MAX)
         return ss_fail(err, SS_ERANGE, "a route of %u links; at most %d can be crossed", links,
                        UINT16_MAX);
@@ -407,8 +411,12 @@ static ss_status link_hold(const ss_tasks *t, uint32_t link, int64_t bytes, ss_t
 {
     double latency = t->mode == SS_LINKS_FIFO_HOP ? t->latency_s[link] : 0;
     double seconds = latency + (double)bytes / t->bytes_per_s[link];
+    char rate[SS_QUANTITY_TEXT];
     if (ss_time_from_seconds(seconds, "transfer", out, err))
-        return ss_fail_in(err, "%lld bytes over link %u", (long long)bytes, link);
+        return ss_fail_in(
+            err, "%lld byte%s over link %u of %s", (long long)bytes, ss_plural((uint64_t)bytes),
+            link,
+            ss_format_quantity(t->bytes_per_s[link], SS_UNIT_BYTES_PER_SECOND, rate, sizeof rate));
     return SS_OK;
 }
 
@@ -456,8 +464,11 @@ static ss_status add_path(ss_tasks *t, const uint32_t *link, uint32_t links, int
         slowest = fmin(slowest, t->bytes_per_s[link[i]]);
     }
     ss_time hold;
+    char rate[SS_QUANTITY_TEXT];
     if (ss_time_from_seconds(latency + (double)bytes / slowest, "transfer", &hold, err))
-        return ss_fail_in(err, "%lld bytes over %u links", (long long)bytes, links);
+        return ss_fail_in(err, "%lld byte%s over %u link%s, the slowest of %s", (long long)bytes,
+                          ss_plural((uint64_t)bytes), links, ss_plural(links),
+                          ss_format_quantity(slowest, SS_UNIT_BYTES_PER_SECOND, rate, sizeof rate));
 
     uint32_t where = t->devices + link[0];
     if (links > 1) {

@@ -92,11 +92,11 @@ static ss_status refuse_node_name(const ss_topology *t, const char *what, const 
 static ss_status refuse_figure(const char *device, const char *what, double value, double most,
                                ss_unit unit, ss_error *err)
 {
-    char limit[SS_QUANTITY_TEXT];
+    char limit[SS_QUANTITY_TEXT], given[SS_QUANTITY_TEXT];
     if (value >= 0 && value <= most)
         return SS_OK;
-    return ss_fail(err, SS_EINVAL, "device %s: %s is %g %s; it must be between 0 and %s", device,
-                   what, value, ss_unit_name(unit),
+    return ss_fail(err, SS_EINVAL, "device %s: %s is %s; it must be between 0 and %s", device, what,
+                   ss_format_quantity(value, unit, given, sizeof given),
                    ss_format_quantity(most, unit, limit, sizeof limit));
 }
 
@@ -230,18 +230,17 @@ static ss_status refuse_link(const ss_topology *t, ss_node from, ss_node to, con
         if (!t->nodes)
             return ss_fail(err, SS_EINVAL, "a link with node %u: topology %s has no nodes yet",
                            missing, t->name);
-        return ss_fail(err, SS_EINVAL, "a link with node %u: topology %s has nodes 1 to %u",
-                       missing, t->name, t->nodes);
+        return ss_fail(err, SS_EINVAL, "a link with node %u: topology %s has %u node%s", missing,
+                       t->name, t->nodes, ss_plural(t->nodes));
     }
     const char *a = node_name(t, from), *b = node_name(t, to);
     if (from.i == to.i)
         return ss_fail(err, SS_EINVAL, "link %s -> %s: it leads back to where it begins", a, b);
     if (!(def->bytes_per_s > 0 && def->bytes_per_s <= most_bytes_per_s)) {
-        char limit[SS_QUANTITY_TEXT];
+        char limit[SS_QUANTITY_TEXT], given[SS_QUANTITY_TEXT];
         return ss_fail(
-            err, SS_EINVAL,
-            "link %s -> %s: bandwidth is %g bytes per second; it must be above 0 and at most %s", a,
-            b, def->bytes_per_s,
+            err, SS_EINVAL, "link %s -> %s: bandwidth is %s; it must be above 0 and at most %s", a,
+            b, ss_format_quantity(def->bytes_per_s, SS_UNIT_BYTES_PER_SECOND, given, sizeof given),
             ss_format_quantity(most_bytes_per_s, SS_UNIT_BYTES_PER_SECOND, limit, sizeof limit));
     }
     if (!(def->latency_s >= 0 && def->latency_s <= longest_latency_s))
@@ -318,8 +317,9 @@ static ss_status refuse_ends(const ss_topology *t, ss_device from, ss_device to,
                              ss_error *err)
 {
     if (!has_device(t, from) || !has_device(t, to))
-        return ss_fail(err, SS_EINVAL, "a route with device %u: topology %s has %u devices",
-                       has_device(t, from) ? to.i : from.i, t->name, t->devices);
+        return ss_fail(err, SS_EINVAL, "a route with device %u: topology %s has %u device%s",
+                       has_device(t, from) ? to.i : from.i, t->name, t->devices,
+                       ss_plural(t->devices));
     const char *a = ss_topology_device_name(t, from), *b = ss_topology_device_name(t, to);
     if (from.i == to.i)
         return ss_fail(err, SS_EINVAL, "route %s -> %s: a device reaches itself without a route", a,
@@ -338,8 +338,8 @@ static ss_status refuse_links_of_route(const ss_topology *t, ss_device from, ss_
     ss_node at = t->device[from.i].node, end = t->device[to.i].node;
     for (uint32_t i = 0; i < links; i++) {
         if (link[i].i < 1 || link[i].i > t->links)
-            return ss_fail(err, SS_EINVAL, "route %s -> %s: link %u: topology %s has %u links", a,
-                           b, link[i].i, t->name, t->links);
+            return ss_fail(err, SS_EINVAL, "route %s -> %s: link %u: topology %s has %u link%s", a,
+                           b, link[i].i, t->name, t->links, ss_plural(t->links));
         const char *name = t->link[link[i].i].name;
         for (uint32_t j = 0; j < i; j++)
             if (link[j].i == link[i].i)
@@ -434,7 +434,8 @@ static ss_status check_nodes(const ss_topology *t, ss_error *err)
 {
     uint32_t devices = 0, machines = 0;
     if (t->names.n != t->nodes)
-        return ss_fail(err, SS_EINVAL, "%u nodes and %u names", t->nodes, t->names.n);
+        return ss_fail(err, SS_EINVAL, "%u node%s and %u name%s", t->nodes, ss_plural(t->nodes),
+                       t->names.n, ss_plural(t->names.n));
     for (uint32_t i = 1; i <= t->nodes; i++) {
         const ss_node_row *n = &t->node[i];
         if (ss_names_find(&t->names, n->name) != i)

@@ -29,11 +29,19 @@ static void let_go_if_unused(ss_lua_box *box)
     }
 }
 
+const char *ss_lua_article(const ss_lua_type *type)
+{
+    if (type->many)
+        return "";
+    return strchr("aeiou", type->noun[0]) ? "an " : "a ";
+}
+
 /* A method on something else is mostly a dot where a colon was meant. */
 static int called_on(lua_State *L, const char *method, const ss_lua_type *type)
 {
-    return ss_lua_refuse(L, "'%s' was called on %s, not on a %s; use a colon: %s:%s(...)", method,
-                         ss_lua_kind_of(L, 1), type->noun, type->noun, method);
+    return ss_lua_refuse(L, "'%s' was called on %s, not on %s%s; use a colon: %s:%s(...)", method,
+                         ss_lua_kind_of(L, 1), ss_lua_article(type), type->noun, type->noun,
+                         method);
 }
 
 /* close, __gc and __close; upvalue: the type. Closing twice is once. */
@@ -80,7 +88,7 @@ const char *ss_lua_kind_of(lua_State *L, int index)
         [LUA_TBOOLEAN] = "a boolean",
         [LUA_TLIGHTUSERDATA] = "a pointer",
         [LUA_TNUMBER] = "a number",
-        [LUA_TSTRING] = "a string",
+        [LUA_TSTRING] = "a text",
         [LUA_TTABLE] = "a table",
         [LUA_TFUNCTION] = "a function",
         [LUA_TUSERDATA] = "a userdata",
@@ -138,8 +146,9 @@ static int wrong_type(lua_State *L, int arg, const ss_lua_type *type)
     const char *function = method;
     if (!method && lua_getstack(L, 0, &ar) && lua_getinfo(L, "n", &ar))
         function = ar.name;
-    return ss_lua_refuse(L, "'%s' needs a %s as argument %d, not %s", function ? function : "?",
-                         type->noun, method ? arg - 1 : arg, ss_lua_kind_of(L, arg));
+    return ss_lua_refuse(L, "'%s' needs %s%s as argument %d, not %s", function ? function : "?",
+                         ss_lua_article(type), type->noun, method ? arg - 1 : arg,
+                         ss_lua_kind_of(L, arg));
 }
 
 ss_lua_box *ss_lua_box_test(lua_State *L, int index, const ss_lua_type *type)
@@ -241,10 +250,10 @@ static int unknown_field(lua_State *L, const ss_lua_type *type)
                              luaL_tolstring(L, 2, NULL));
     const char *word = lua_tostring(L, 2), *near = ss_nearest(word, names, n);
     if (near)
-        return ss_lua_refuse(L, "a %s has no field or method '%s'; did you mean '%s'?", type->noun,
-                             word, near);
-    return ss_lua_refuse(L, "a %s has no field or method '%s'; there are %s", type->noun, word,
-                         push_names(L, type));
+        return ss_lua_refuse(L, "%s%s has no field or method '%s'; did you mean '%s'?",
+                             ss_lua_article(type), type->noun, word, near);
+    return ss_lua_refuse(L, "%s%s has no field or method '%s'; there are %s", ss_lua_article(type),
+                         type->noun, word, push_names(L, type));
 }
 
 /* Upvalues: the type, its methods by name, its fields by name (numbers of rows). */
@@ -302,7 +311,7 @@ void ss_lua_type_register(lua_State *L, const ss_lua_type *type)
         return;
     }
     int meta = lua_gettop(L);
-    lua_pushfstring(L, "%s %s", strchr("aeiou", type->noun[0]) ? "an" : "a", type->noun);
+    lua_pushfstring(L, "%s%s", ss_lua_article(type), type->noun);
     lua_setfield(L, meta, "__article");
     lua_pushstring(L, type->name); /* what getmetatable gives: the real one is not for scripts */
     lua_setfield(L, meta, "__metatable");

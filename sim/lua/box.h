@@ -42,6 +42,7 @@ typedef struct ss_lua_type {
     const ss_lua_field *fields;       /* ends at the first without a name; NULL: none */
     const ss_lua_method *methods;     /* the same */
     lua_CFunction text, same, length; /* __tostring, __eq, __len, or NULL */
+    bool many;                        /* the noun takes no article: costs */
 } ss_lua_type;
 
 typedef struct ss_lua_box {
@@ -100,5 +101,6 @@ bool ss_lua_was_refused(lua_State *L, const char *message);
 /* "a number", "a model", "nothing": what is at the index, in a sentence.  Pushes nothing; the
  * answer is good as long as the value lives. */
 const char *ss_lua_kind_of(lua_State *L, int index);
+const char *ss_lua_article(const ss_lua_type *type); /* "a ", "an ", "" of many */
 
 #endif

@@ -7,6 +7,7 @@
 #include "io/measured.h"
 #include "lua/opts.h"
 #include "lua/state.h"
+#include "lua/strict.h"
 #include "lua/types.h"
 
 enum { PATH = 200 };
@@ -239,6 +240,7 @@ static const ss_lua_method costs_methods[] = {
 const ss_lua_type ss_lua_costs_type = {
     .name = "soapstone.costs",
     .noun = "costs",
+    .many = true,
     .free = free_costs,
     .methods = costs_methods,
     .text = costs_text,
@@ -255,5 +257,5 @@ static const ss_lua_method functions[] = {
 void ss_lua_open_costs(lua_State *L)
 {
     ss_lua_type_register(L, &ss_lua_costs_type);
-    ss_lua_push_functions(L, functions);
+    ss_lua_push_module(L, "costs", functions);
 }

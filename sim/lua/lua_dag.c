@@ -8,6 +8,7 @@
 #include "io/dag.h"
 #include "lua/opts.h"
 #include "lua/state.h"
+#include "lua/strict.h"
 #include "lua/types.h"
 
 /* What is owned while a file is read and run: in Lua's hands, so that nothing is lost if it raises.
@@ -254,5 +255,5 @@ static const ss_lua_method functions[] = {
 
 void ss_lua_open_dag(lua_State *L)
 {
-    ss_lua_push_functions(L, functions);
+    ss_lua_push_module(L, "dag", functions);
 }

@@ -13,6 +13,7 @@
 #include "lua/lua_model.h"
 #include "lua/opts.h"
 #include "lua/state.h"
+#include "lua/strict.h"
 #include "lua/types.h"
 
 enum { PATH = 200 };
@@ -116,8 +117,8 @@ static int model_input(lua_State *L)
     ss_shape shape = {.dtype = dtype ? read_dtype(L, dtype, path) : m->dtype};
     lua_Unsigned rank = lua_rawlen(L, 3);
     if (rank < 1 || rank > SS_MAX_DIMS)
-        return ss_lua_refuse(L, "model:input: input %.60s has %d extents; 1 to %d are possible",
-                             name, (int)rank, SS_MAX_DIMS);
+        return ss_lua_refuse(L, "model:input: input %.60s has %d extent%s; 1 to %d are possible",
+                             name, (int)rank, ss_plural(rank), SS_MAX_DIMS);
     shape.rank = (uint32_t)rank;
     for (uint32_t d = 0; d < rank; d++) {
         ss_lua_name(path, sizeof path, "model:input: input %.60s: extent %d", name, (int)d + 1);
@@ -166,8 +167,8 @@ static void read_pair(lua_State *L, const ss_op_kind *kind, uint32_t h, const ch
     char path[PATH];
     bool list = lua_istable(L, -1);
     if (list && lua_rawlen(L, -1) != 2)
-        ss_lua_refuse(L, "%s: option '%s' has %d numbers; it takes one, or two: { h, w }", what,
-                      stem, (int)lua_rawlen(L, -1));
+        ss_lua_refuse(L, "%s: option '%s' has %d number%s; it takes one, or two: { h, w }", what,
+                      stem, (int)lua_rawlen(L, -1), ss_plural(lua_rawlen(L, -1)));
     if (!list && lua_type(L, -1) != LUA_TNUMBER)
         ss_lua_refuse(
             L, "%s: option '%s' should be a whole number, or { h, w }, not %s (%s; and %s)", what,
@@ -294,7 +295,7 @@ static uint32_t read_inputs(lua_State *L, int index, const ss_op_kind *kind, con
     }
     lua_Unsigned n = lua_rawlen(L, index);
     if (n < kind->min_inputs || n > kind->max_inputs)
-        ss_lua_refuse(L, "%s: %d inputs; %s takes %d%s", what, (int)n, kind->name,
+        ss_lua_refuse(L, "%s: %d input%s; %s takes %d%s", what, (int)n, ss_plural(n), kind->name,
                       (int)kind->min_inputs,
                       kind->max_inputs == kind->min_inputs ? "" : " or more");
     for (uint32_t i = 0; i < n; i++) {
@@ -425,5 +426,5 @@ void ss_lua_open_model(lua_State *L)
     ss_lua_type_register(L, &ss_lua_tensor_type);
     ss_lua_type_register(L, &ss_lua_model_type);
     add_kinds(L);
-    ss_lua_push_functions(L, functions);
+    ss_lua_push_module(L, "model", functions);
 }

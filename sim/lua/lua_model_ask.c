@@ -229,7 +229,7 @@ ss_op ss_lua_op(lua_State *L, int index, const ss_model *m, const char *path)
 int ss_lua_model_op(lua_State *L)
 {
     ss_model *m = check(L, 1)->model;
-    push_op(L, 1, m, ss_lua_op(L, 2, m, "model:op"));
+    push_op(L, 1, m, ss_lua_op(L, 2, m, "model:op: the operator"));
     return 1;
 }
 

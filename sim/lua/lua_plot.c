@@ -8,6 +8,7 @@
 #include "io/record.h"
 #include "lua/opts.h"
 #include "lua/state.h"
+#include "lua/strict.h"
 #include "lua/types.h"
 
 /* -- a view read from a file ------------------------------------------------------------------ */
@@ -158,10 +159,9 @@ static int plot(lua_State *L)
 
 void ss_lua_open_plot(lua_State *L)
 {
-    lua_createtable(L, 0, SS_PLOT_KINDS);
+    ss_lua_push_module(L, "plot", NULL);
     for (int k = 0; k < SS_PLOT_KINDS; k++) {
         lua_pushinteger(L, k);
-        lua_pushcclosure(L, plot, 1);
-        lua_setfield(L, -2, ss_plot_kind_name((ss_plot_kind)k));
+        ss_lua_module_add(L, "plot", ss_plot_kind_name((ss_plot_kind)k), plot);
     }
 }

@@ -154,12 +154,15 @@ static ss_lua_box *take(lua_State *L, const char *name, const ss_lua_type *type)
 {
     lua_pushstring(L, name);
     if (lua_rawget(L, 1) == LUA_TNIL)
-        ss_lua_refuse(L, "soapstone.problem: option '%s' is missing (a %s)", name, type->noun);
+        ss_lua_refuse(L, "soapstone.problem: option '%s' is missing (%s%s)", name,
+                      ss_lua_article(type), type->noun);
     ss_lua_box *box = ss_lua_box_test(L, -1, type);
     if (!box && luaL_testudata(L, -1, type->name))
         ss_lua_refuse(L, "soapstone.problem: option '%s': this %s is closed", name, type->noun);
     if (!box)
-        ss_lua_refuse(L, "soapstone.problem: option '%s' should be a %s, not %s", name, type->noun,
+        ss_lua_refuse(L, "soapstone.problem: option '%s' should be %s%s, not %s", name,
+                      ss_lua_article(type),
+                      type == &ss_lua_costs_type ? "costs (of soapstone.costs)" : type->noun,
                       ss_lua_kind_of(L, -1));
     return box;
 }

@@ -93,8 +93,11 @@ static entry *read_entries(lua_State *L, request *r, const char *option, uint32_
         lua_rawgeti(L, keys, (lua_Integer)i + 1);
         lua_pushvalue(L, -1);
         lua_rawget(L, table);
-        ss_lua_name(path, sizeof path, "soapstone.record: option '%s.%.60s'", option,
-                    lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?");
+        if (lua_type(L, -2) == LUA_TSTRING)
+            ss_lua_name(path, sizeof path, "soapstone.record: option '%s.%.60s'", option,
+                        lua_tostring(L, -2));
+        else
+            ss_lua_name(path, sizeof path, "soapstone.record: option '%s[%d]'", option, (int)i + 1);
         add(L, r, &e[i], path);
         lua_pop(L, 2);
     }

@@ -9,6 +9,7 @@
 #include "io/trace.h"
 #include "lua/opts.h"
 #include "lua/state.h"
+#include "lua/strict.h"
 #include "lua/types.h"
 
 enum { PATH = 200, HOLD_PROBLEM = 0, CACHE = 3 /* a user value that no hold takes */ };
@@ -75,17 +76,47 @@ static ss_status simulate(ss_lua_problem *p, const ss_strategy *s, const char *n
     return SS_OK;
 }
 
+/* What keeps a strategy of another problem's from fitting, and what would help. */
+static int refuse_other(lua_State *L, const ss_lua_problem *p, const ss_strategy *s)
+{
+    bool model = s->model != p->model;
+    const char *part = model ? "model" : "topology";
+    const char *name = model ? s->model->name : s->topology->name;
+    bool equal = (!model || ss_model_hash(s->model) == ss_model_hash(p->model)) &&
+                 (s->topology == p->topology ||
+                  ss_topology_hash(s->topology) == ss_topology_hash(p->topology));
+    if (equal)
+        return ss_lua_refuse(L,
+                             "problem:simulate: the strategy was made for another object of the "
+                             "%s %s, which is equal to the problem's: give both problems the same "
+                             "one (%s = other.%s), or save the strategy and load it with "
+                             "problem:load_strategy",
+                             part, name, part, part);
+    char theirs[PATH], own[PATH];
+    if (model && ss_model_hash(s->model) != ss_model_hash(p->model)) {
+        ss_lua_name(theirs, sizeof theirs, "model %.60s of %u operator%s and batch %lld", name,
+                    s->model->ops, ss_plural(s->model->ops), (long long)ss_model_batch(s->model));
+        ss_lua_name(own, sizeof own, "%.60s of %u operator%s and batch %lld", p->model->name,
+                    p->model->ops, ss_plural(p->model->ops), (long long)ss_model_batch(p->model));
+    } else {
+        const ss_topology *a = s->topology, *b = p->topology;
+        ss_lua_name(theirs, sizeof theirs, "topology %.60s of %u device%s and %u link%s", a->name,
+                    a->devices, ss_plural(a->devices), a->links, ss_plural(a->links));
+        ss_lua_name(own, sizeof own, "%.60s of %u device%s and %u link%s", b->name, b->devices,
+                    ss_plural(b->devices), b->links, ss_plural(b->links));
+    }
+    return ss_lua_refuse(L,
+                         "problem:simulate: the strategy was made for another %s than the "
+                         "problem's, %s: save it and load it with problem:load_strategy(path, { "
+                         "by_name = true }), which takes what fits",
+                         theirs, own);
+}
+
 int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const char *name)
 {
     ss_lua_problem *p = ss_lua_check(L, problem, &ss_lua_problem_type);
     if (s->strategy->model != p->model || s->strategy->topology != p->topology)
-        return ss_lua_refuse(
-            L,
-            "problem:simulate: the strategy was made for another model or topology object (%s on "
-            "%s) than the problem's (%s on %s): give both problems the same two, or save the "
-            "strategy and load it with problem:load_strategy",
-            s->strategy->model->name, s->strategy->topology->name, p->model->name,
-            p->topology->name);
+        return refuse_other(L, p, s->strategy);
     if (!name)
         name = ss_lua_strategy_push_name(L, s);
     ss_lua_box *box = ss_lua_box_new(L, &ss_lua_result_type);
@@ -148,6 +179,7 @@ static void push_peak(lua_State *L, const ss_device_use *u)
     lua_createtable(L, 0, SS_HELD_KINDS);
     for (int h = 0; h < SS_HELD_KINDS; h++)
         ss_lua_set_integer(L, ss_held_name((ss_held)h), u->held_peak_by[h]);
+    ss_lua_strict_row(L, "peak of a device", NULL);
 }
 
 static void push_device(lua_State *L, const ss_view *v, const ss_device_use *u, uint32_t i)
@@ -165,6 +197,7 @@ static void push_device(lua_State *L, const ss_view *v, const ss_device_use *u, 
     ss_lua_set_count(L, "capacity", v->lane[i].capacity_bytes);
     push_peak(L, u);
     lua_setfield(L, -2, "peak");
+    ss_lua_strict_row(L, "device of a result", NULL);
 }
 
 static int get_devices(lua_State *L, int index)
@@ -178,6 +211,7 @@ static int get_devices(lua_State *L, int index)
         push_device(L, v, &r->device[i], i);
         lua_rawseti(L, -2, i);
     }
+    ss_lua_strict_list(L, "device");
     keep(L, index, "devices");
     return 1;
 }
@@ -198,8 +232,10 @@ static int get_links(lua_State *L, int index)
         ss_lua_set_integer(L, "bytes", u->bytes);
         ss_lua_set_integer(L, "messages", u->messages);
         ss_lua_set_time(L, "longest_wait", u->longest_wait);
+        ss_lua_strict_row(L, "link of a result", NULL);
         lua_rawseti(L, -2, i);
     }
+    ss_lua_strict_list(L, "link");
     keep(L, index, "links");
     return 1;
 }
@@ -218,6 +254,7 @@ static void push_critical_step(lua_State *L, const ss_view *v, const ss_critical
         ss_lua_set_text(L, "behind", v->task[s->blocker.i].name);
     if (s->resource)
         ss_lua_set_text(L, "waited_for", v->lane[s->resource].name);
+    ss_lua_strict_row(L, "critical step", "behind|waited_for");
 }
 
 /* Sets the list of what was waited for, the longest first. */
@@ -238,6 +275,7 @@ static void set_waited(lua_State *L, const ss_view *v)
         ss_lua_set_text(L, "name", lane->name);
         ss_lua_set_flag(L, "link", lane->is_link);
         ss_lua_set_time(L, "queueing", kept[i].queueing);
+        ss_lua_strict_row(L, "row of what was waited for", NULL);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     lua_setfield(L, -3, "waited_for");
@@ -262,7 +300,9 @@ static int get_critical(lua_State *L, int index)
         push_critical_step(L, v, &c->step[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
+    ss_lua_strict_list(L, "critical step");
     lua_setfield(L, -2, "steps");
+    ss_lua_strict_row(L, "critical path", NULL);
     keep(L, index, "critical");
     return 1;
 }
@@ -324,6 +364,7 @@ static int get_moved(lua_State *L, int index)
     for (int c = 1; c < SS_CARGOS; c++)
         ss_lua_set_integer(L, ss_cargo_name((ss_cargo)c), l->moved[c]);
     ss_lua_set_count(L, "closed_form", l->charged_bytes);
+    ss_lua_strict_row(L, "table of bytes moved", NULL);
     return 1;
 }
 
@@ -339,6 +380,7 @@ static int get_wall_clock(lua_State *L, int index)
     lua_createtable(L, 0, 2);
     ss_lua_set_number(L, "lower", r->lower_s);
     ss_lua_set_number(L, "simulate", r->simulate_s);
+    ss_lua_strict_row(L, "wall clock", NULL);
     return 1;
 }
 
@@ -362,20 +404,38 @@ static int result_task(lua_State *L)
     ss_lua_set_time(L, "finish", t->finish);
     ss_lua_set_integer(L, "bytes", t->bytes);
     ss_lua_set_flag(L, "critical", t->on_critical_path);
+    ss_lua_strict_row(L, "task", "cargo");
     return 1;
+}
+
+/* A device of the result by number or name, or the node where there is a topology. */
+static uint32_t read_device(lua_State *L, const ss_view *v, const ss_result *r)
+{
+    static const char path[] = "result:memory: the device";
+    if (check(L, 1)->topology) {
+        ss_lua_box_push_held(L, 1, HOLD_PROBLEM);
+        ss_lua_box_push_held(L, lua_gettop(L), 1); /* the topology */
+        return ss_lua_device(L, 2, lua_gettop(L), path).i;
+    }
+    if (lua_type(L, 2) == LUA_TSTRING)
+        for (uint32_t d = 1; d <= r->devices; d++)
+            if (!strcmp(v->lane[d].name, lua_tostring(L, 2)))
+                return d;
+    return (uint32_t)ss_lua_integer(L, 2, 1, r->devices, path);
 }
 
 /* result:memory(device) -> list of { time =, bytes = }: held from then on */
 static int result_memory(lua_State *L)
 {
     const ss_result *r = check(L, 1)->result;
-    lua_Integer d = ss_lua_integer(L, 2, 1, r->devices, "result:memory: the device");
+    uint32_t d = read_device(L, ss_lua_view(L, 1), r);
     uint32_t first = r->held_first[d], end = r->held_first[d + 1];
     lua_createtable(L, (int)(end - first), 0);
     for (uint32_t i = first; i < end; i++) {
         lua_createtable(L, 0, 2);
         ss_lua_set_time(L, "time", r->held[i].at);
         ss_lua_set_integer(L, "bytes", r->held[i].bytes);
+        ss_lua_strict_row(L, "step of the memory held", NULL);
         lua_rawseti(L, -2, (lua_Integer)(i - first) + 1);
     }
     return 1;
@@ -521,7 +581,7 @@ static const ss_lua_field result_fields[] = {
 
 static const ss_lua_method result_methods[] = {
     {"task", result_task, "(number) -> table: name, kind, lane, ready, start, finish, bytes"},
-    {"memory", result_memory, "(device number) -> list of { time, bytes }: held from then on"},
+    {"memory", result_memory, "(device) -> list of { time, bytes }: held from then on"},
     {"json", result_json, "() -> text: everything that the page says, and every device and link"},
     {"write_trace", result_write_trace, "(path, options) -> counts: for a trace viewer"},
     {"write_dot", result_write_dot, "(path, options): the task graph for Graphviz"},

@@ -175,10 +175,11 @@ static ss_status apply(ss_lua_problem *p, ss_strategy *s, int kind, const ready_
     }
 }
 
-static ready_options read_ready(lua_State *L, int index, int kind, const ss_lua_problem *p)
+static ready_options read_ready(lua_State *L, int index, int kind, const ss_lua_problem *p,
+                                const char *call)
 {
     ready_options o = {.seed = (int64_t)ss_lua_seed(L), .max_parts = p->topology->devices};
-    ss_lua_opts(L, index, options_of(kind), "problem:strategy", &o);
+    ss_lua_opts(L, index, options_of(kind), call, &o);
     return o;
 }
 
@@ -201,7 +202,7 @@ int ss_lua_strategy_new(lua_State *L, int problem, const char *word, int options
     ss_lua_problem *p = ss_lua_check(L, problem, &ss_lua_problem_type);
     lua_pushstring(L, word);
     int kind = ss_lua_choice(L, -1, READY, "problem:strategy: the kind");
-    ready_options o = read_ready(L, options, kind, p);
+    ready_options o = read_ready(L, options, kind, p, "problem:strategy");
     ss_lua_box *box = ss_lua_box_new(L, &ss_lua_strategy_type);
     ss_lua_box_hold(L, lua_gettop(L), HOLD_PROBLEM, problem);
 
@@ -260,7 +261,7 @@ static int strategy_apply(lua_State *L)
     ss_lua_strategy *s = check(L, 1);
     ss_lua_problem *p = problem_of(L);
     int kind = ss_lua_choice(L, 2, READY, "strategy:apply: the kind");
-    ready_options o = read_ready(L, 3, kind, p);
+    ready_options o = read_ready(L, 3, kind, p, "strategy:apply");
 
     ss_error err;
     if (apply(p, s->strategy, kind, &o, &err))
@@ -291,8 +292,8 @@ static void read_degrees(lua_State *L, int index, const ss_op_def *def, const ch
                       names[0], ss_lua_kind_of(L, index));
     lua_Unsigned listed = lua_rawlen(L, index);
     if (listed > rank)
-        ss_lua_refuse(L, "%s: option 'degrees' has %d numbers, and the output has %d dimensions",
-                      what, (int)listed, (int)rank);
+        ss_lua_refuse(L, "%s: option 'degrees' has %d numbers, and the output has %d dimension%s",
+                      what, (int)listed, (int)rank, ss_plural(rank));
     if (!listed) {
         ss_lua_name(path, sizeof path, "%s: option 'degrees'", what);
         ss_lua_opts_names(L, index, NULL, names, rank, path);
@@ -325,8 +326,8 @@ static const ss_device *read_devices(lua_State *L, int index, int topology, cons
     }
     lua_Unsigned listed = lua_rawlen(L, index);
     if (listed < 1 || listed > SS_MAX_PARTS)
-        ss_lua_refuse(L, "%s: option 'devices' lists %d devices; 1 to %d are possible", what,
-                      (int)listed, SS_MAX_PARTS);
+        ss_lua_refuse(L, "%s: option 'devices' lists %d device%s; 1 to %d are possible", what,
+                      (int)listed, ss_plural(listed), SS_MAX_PARTS);
     ss_device *device = lua_newuserdatauv(L, (size_t)listed * sizeof *device, 0);
     for (lua_Unsigned i = 0; i < listed; i++) {
         ss_lua_name(path, sizeof path, "%s: option 'devices[%d]'", what, (int)i + 1);
@@ -353,7 +354,7 @@ static int strategy_set(lua_State *L)
 {
     ss_lua_strategy *s = check(L, 1);
     const ss_model *m = s->strategy->model;
-    ss_op op = ss_lua_op(L, 2, m, "strategy:set");
+    ss_op op = ss_lua_op(L, 2, m, "strategy:set: the operator");
     char what[PATH];
     ss_lua_name(what, sizeof what, "strategy:set: operator %.80s", m->op[op.i].name);
     int unused;
@@ -391,8 +392,9 @@ static int strategy_pin(lua_State *L)
 {
     ss_lua_strategy *s = check(L, 1);
     const ss_model *m = s->strategy->model;
-    ss_op op = ss_lua_op(L, 2, m, "strategy:pin");
-    const char *word = lua_isnoneornil(L, 3) ? "all" : ss_lua_text(L, 3, "strategy:pin: what");
+    ss_op op = ss_lua_op(L, 2, m, "strategy:pin: the operator");
+    const char *word =
+        lua_isnoneornil(L, 3) ? "all" : ss_lua_text(L, 3, "strategy:pin: what is to be pinned");
     const ss_op_def *def = m->op[op.i].def;
     const char *names[3 + SS_MAX_DIMS] = {"all", "degrees", "devices"};
     static const ss_pin pins[] = {SS_PIN_ALL, SS_PIN_DEGREES, SS_PIN_DEVICES};
@@ -417,7 +419,8 @@ static int strategy_pin(lua_State *L)
 static int strategy_unpin(lua_State *L)
 {
     ss_lua_strategy *s = check(L, 1);
-    ss_strategy_unpin(s->strategy, ss_lua_op(L, 2, s->strategy->model, "strategy:unpin"));
+    ss_strategy_unpin(s->strategy,
+                      ss_lua_op(L, 2, s->strategy->model, "strategy:unpin: the operator"));
     lua_settop(L, 1);
     return 1;
 }
@@ -461,7 +464,7 @@ static void push_config(lua_State *L, const ss_strategy *s, ss_op op)
 static int strategy_get(lua_State *L)
 {
     ss_lua_strategy *s = check(L, 1);
-    push_config(L, s->strategy, ss_lua_op(L, 2, s->strategy->model, "strategy:get"));
+    push_config(L, s->strategy, ss_lua_op(L, 2, s->strategy->model, "strategy:get: the operator"));
     return 1;
 }
 
@@ -502,7 +505,9 @@ static int strategy_diff(lua_State *L)
 {
     const ss_strategy *a = check(L, 1)->strategy, *b = check(L, 2)->strategy;
     if (a->model != b->model)
-        return ss_lua_refuse(L, "strategy:diff: one is of model %s, the other of another %s",
+        return ss_lua_refuse(L,
+                             "strategy:diff: one is of model %s, the other of another object (%s): "
+                             "make both of problems with the same model",
                              a->model->name, b->model->name);
     return push_diff(L, a, b);
 }

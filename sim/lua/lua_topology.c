@@ -11,9 +11,10 @@
 #include "lua/lua_topology.h"
 #include "lua/opts.h"
 #include "lua/state.h"
+#include "lua/strict.h"
 #include "lua/types.h"
 
-enum { PATH = 200 };
+enum { PATH = 200, LEAST_PLAIN_BANDWIDTH = 1000 /* B/s */ };
 
 /* -- nodes ------------------------------------------------------------------------------------ */
 
@@ -126,8 +127,8 @@ ss_device ss_lua_device(lua_State *L, int index, int topology, const char *path)
         int whole;
         lua_Integer i = lua_tointegerx(L, index, &whole);
         if (!whole || i < 1 || i > t->devices)
-            ss_lua_refuse(L, "%s: there is no device %s; topology %s has devices 1 to %d", path,
-                          lua_tostring(L, index), t->name, (int)t->devices);
+            ss_lua_refuse(L, "%s: there is no device %s; topology %s has %d device%s", path,
+                          lua_tostring(L, index), t->name, (int)t->devices, ss_plural(t->devices));
         return (ss_device){(uint32_t)i};
     }
     ss_node node = read_node(L, index, topology, path);
@@ -145,8 +146,8 @@ static ss_link read_link(lua_State *L, int index, const ss_topology *t, const ch
         ss_lua_refuse(L, "%s should be a link (what t:link returned), not %s", path,
                       ss_lua_kind_of(L, index));
     if (i < 1 || i > t->links)
-        ss_lua_refuse(L, "%s: there is no link %d; topology %s has links 1 to %d", path, (int)i,
-                      t->name, (int)t->links);
+        ss_lua_refuse(L, "%s: there is no link %d; topology %s has %d link%s", path, (int)i,
+                      t->name, (int)t->links, ss_plural(t->links));
     return (ss_link){(uint32_t)i};
 }
 
@@ -286,6 +287,22 @@ static void refuse_bits(lua_State *L, int index)
     lua_pop(L, 1);
 }
 
+/* A plain number is in bytes per second.  No link and no memory is so slow: GB/s were meant. */
+static void refuse_plain_bandwidth(lua_State *L, int index, const char *name, const char *call)
+{
+    if (!lua_istable(L, index))
+        return;
+    lua_pushstring(L, name);
+    lua_rawget(L, index);
+    double given = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
+    if (given > 0 && given < LEAST_PLAIN_BANDWIDTH)
+        ss_lua_refuse(L,
+                      "%s: option '%s' = %.6g means %.6g B/s; write \"%.6g GB/s\" or \"%.6g "
+                      "Gb/s\", or \"%.6g B/s\"",
+                      call, name, given, given, given, given, given);
+    lua_pop(L, 1);
+}
+
 /* topology:device(name, { kind =, machine =, ... }) -> node */
 static int topology_device(lua_State *L)
 {
@@ -294,6 +311,7 @@ static int topology_device(lua_State *L)
     device_options o;
     ss_lua_opts(L, 3, device_list, "topology:device", &o);
     refuse_bits(L, 3);
+    refuse_plain_bandwidth(L, 3, "memory_bandwidth", "topology:device");
     lua_settop(L, 3);
     const ss_device_def *known = o.kind ? ss_device_kind_find(o.kind) : NULL;
     ss_device_def def = known ? *known : (ss_device_def){0};
@@ -407,6 +425,7 @@ static int topology_link(lua_State *L)
     link_options o;
     ss_lua_opts(L, 4, link_list, "topology:link", &o);
     refuse_plain_seconds(L, 4);
+    refuse_plain_bandwidth(L, 4, "bandwidth", "topology:link");
     ss_link_def def = {.kind = o.kind,
                        .bytes_per_s = o.bandwidth,
                        .latency_s = o.latency,
@@ -438,8 +457,8 @@ static int topology_route(lua_State *L)
                              ss_lua_kind_of(L, 4));
     lua_Unsigned n = lua_rawlen(L, 4);
     if (n > t->links)
-        return ss_lua_refuse(L, "topology:route: %d links, and topology %s has %d", (int)n, t->name,
-                             (int)t->links);
+        return ss_lua_refuse(L, "topology:route: %d link%s, and topology %s has %d", (int)n,
+                             ss_plural(n), t->name, (int)t->links);
     ss_link *link = lua_newuserdatauv(L, (n + 1) * sizeof *link, 0);
     for (lua_Unsigned i = 0; i < n; i++) {
         char path[PATH];
@@ -490,5 +509,5 @@ void ss_lua_open_topology(lua_State *L)
 {
     ss_lua_type_register(L, &ss_lua_node_type);
     ss_lua_type_register(L, &ss_lua_topology_type);
-    ss_lua_push_functions(L, functions);
+    ss_lua_push_module(L, "topology", functions);
 }

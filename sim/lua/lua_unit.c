@@ -5,6 +5,7 @@
 
 #include "lua/opts.h"
 #include "lua/state.h"
+#include "lua/strict.h"
 #include "lua/types.h"
 
 static const ss_unit units[] = {SS_UNIT_NONE,  SS_UNIT_SECONDS,
@@ -64,5 +65,5 @@ static const ss_lua_method functions[] = {
 
 void ss_lua_open_unit(lua_State *L)
 {
-    ss_lua_push_functions(L, functions);
+    ss_lua_push_module(L, "unit", functions);
 }

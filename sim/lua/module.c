@@ -16,6 +16,7 @@
 #include "lua/module.h"
 #include "lua/opts.h"
 #include "lua/state.h"
+#include "lua/strict.h"
 #include "lua/types.h"
 
 static const struct part {
@@ -34,7 +35,7 @@ static int refuse(lua_State *L)
 {
     ss_error err = {.status = SS_EINVAL};
     int n = lua_gettop(L);
-    luaL_checkstring(L, 1);
+    ss_lua_text(L, 1, "soapstone.refuse: the format");
     lua_getglobal(L, "string");
     lua_getfield(L, -1, "format");
     lua_replace(L, -2);
@@ -47,8 +48,10 @@ static int refuse(lua_State *L)
 /* soapstone.nearest(word, list) -> the name that was meant, or nil */
 static int nearest(lua_State *L)
 {
-    const char *word = luaL_checkstring(L, 1);
-    luaL_checktype(L, 2, LUA_TTABLE);
+    const char *word = ss_lua_text(L, 1, "soapstone.nearest: the word");
+    if (!lua_istable(L, 2))
+        return ss_lua_refuse(L, "soapstone.nearest: a list of texts is needed, not %s",
+                             ss_lua_kind_of(L, 2));
     uint32_t n = (uint32_t)lua_rawlen(L, 2);
     const char **names = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *names, 0);
     for (uint32_t i = 0; i < n; i++) {
@@ -87,7 +90,8 @@ static int repeatable(lua_State *L)
 /* soapstone.progress(text): a line on a terminal that the next one replaces; nil takes it away */
 static int progress(lua_State *L)
 {
-    const char *text = lua_isnoneornil(L, 1) ? "" : ss_lua_text(L, 1, "progress: the text");
+    const char *text =
+        lua_isnoneornil(L, 1) ? "" : ss_lua_text(L, 1, "soapstone.progress: the line");
     if (isatty(STDERR_FILENO)) {
         fprintf(stderr, "\r\033[K%s", text);
         fflush(stderr);
@@ -114,7 +118,7 @@ int luaopen_soapstone(lua_State *L)
     luaL_checkversion(L);
     if (!*ss_lua_home(L))
         ss_lua_append_home(L);
-    ss_lua_push_functions(L, functions);
+    ss_lua_push_module(L, "soapstone", functions);
     lua_pushliteral(L, PACKAGE_VERSION);
     lua_setfield(L, -2, "version");
     lua_pushstring(L, ss_lua_home(L));

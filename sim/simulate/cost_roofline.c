@@ -93,13 +93,18 @@ void ss_cost_roofline_free(ss_cost_roofline *r)
 
 /* Efficiencies may pass 1: fast convolutions do less arithmetic than is counted, caches save bytes.
  */
+static const char *whose(const char *kind)
+{
+    return !strcmp(kind, "*") ? "every kind of device" : kind;
+}
+
 static ss_status refuse_constants(const ss_roofline *r, ss_error *err)
 {
     const struct {
         const char *name;
         double value, least, most;
     } field[] = {
-        {"launch time in seconds", r->launch_s, 0, 1},
+        {"launch (seconds)", r->launch_s, 0, 1},
         {"efficiency of products", r->flop_efficiency, 1e-6, 10},
         {"efficiency of convolutions", r->conv_efficiency, 1e-6, 10},
         {"efficiency of convolutions backward", r->conv_backward_efficiency, 1e-6, 10},
@@ -112,8 +117,9 @@ static ss_status refuse_constants(const ss_roofline *r, ss_error *err)
     for (uint32_t i = 0; i < sizeof field / sizeof *field; i++)
         if (!isnan(field[i].value) &&
             !(field[i].value >= field[i].least && field[i].value <= field[i].most))
-            return ss_fail(err, SS_EINVAL, "roofline of %s: %s is %g; it must be %g to %g", r->kind,
-                           field[i].name, field[i].value, field[i].least, field[i].most);
+            return ss_fail(err, SS_EINVAL, "roofline of %s: %s is %g; it must be %g to %g",
+                           whose(r->kind), field[i].name, field[i].value, field[i].least,
+                           field[i].most);
     return SS_OK;
 }
 
@@ -122,7 +128,8 @@ ss_status ss_cost_roofline_add(ss_cost_roofline *r, const ss_roofline *override,
     ss_status s = refuse_constants(override, err);
     for (uint32_t i = 0; !s && i < r->n; i++)
         if (!strcmp(r->override[i].kind, override->kind))
-            return ss_fail(err, SS_EINVAL, "roofline of %s: it was given before", override->kind);
+            return ss_fail(err, SS_EINVAL, "roofline of %s: it was given before",
+                           whose(override->kind));
     uint32_t kind, source;
     if (!s)
         s = SS_RESERVE(r->override, r->cap, (size_t)r->n + 1, "rooflines", err);

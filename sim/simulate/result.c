@@ -419,6 +419,51 @@ static ss_status run(ss_result *r, ss_engine *e, ss_error *err)
     return s;
 }
 
+/* What takes longest, where the whole is too long for a time: mostly a bandwidth or a speed in
+ * another unit than was meant. */
+static ss_status name_longest(const ss_result *r, const ss_model *m, const ss_topology *t,
+                              ss_error *err)
+{
+    const ss_tasks *tasks = &r->lowered->tasks;
+    uint32_t longest = 1;
+    for (uint32_t i = 2; i <= tasks->n; i++)
+        if (tasks->hold[i] > tasks->hold[longest])
+            longest = i;
+    const ss_task_label *label = &tasks->label[longest];
+    char time[SS_QUANTITY_TEXT], size[SS_QUANTITY_TEXT], rate[SS_QUANTITY_TEXT];
+    uint32_t where = tasks->where[longest];
+    ss_format_time(tasks->hold[longest], time, sizeof time);
+    if (where > tasks->devices) {
+        uint32_t n, link = 0;
+        const uint32_t *crossed = ss_tasks_resources(tasks, (ss_task){longest}, &n);
+        for (uint32_t k = 0; k < n; k++) { /* the slowest */
+            uint32_t l = crossed[k] > tasks->devices ? crossed[k] - tasks->devices : 0;
+            if (l && (!link || tasks->bytes_per_s[l] < tasks->bytes_per_s[link]))
+                link = l;
+        }
+        if (link)
+            return ss_fail(
+                err, SS_ERANGE,
+                "the step takes longer than 106 days, which times cannot hold; its longest task, "
+                "%s, sends %s over link %s of %s: is that bandwidth in the unit you mean?",
+                time,
+                ss_format_quantity((double)tasks->bytes[longest], SS_UNIT_BYTES, size, sizeof size),
+                t->link[link].name,
+                ss_format_quantity(tasks->bytes_per_s[link], SS_UNIT_BYTES_PER_SECOND, rate,
+                                   sizeof rate));
+    }
+    bool of_op = label->kind == SS_TASK_FORWARD || label->kind == SS_TASK_BACKWARD ||
+                 label->kind == SS_TASK_LUMPED;
+    return ss_fail(
+        err, SS_ERANGE,
+        "the step takes longer than 106 days, which times cannot hold; its longest task, "
+        "%s, is %s%s%s on %s: look at the units of its costs, and of the flops, "
+        "memory_bandwidth and speed of that device",
+        time, ss_task_kind_name((ss_task_kind)label->kind), of_op ? " of " : "",
+        of_op && label->op <= m->ops ? m->op[label->op].name : "",
+        where <= tasks->devices ? ss_topology_device_name(t, (ss_device){where}) : "?");
+}
+
 static ss_status hold_memory(ss_result *r, const ss_model *m, const ss_topology *t,
                              const ss_strategy *s, ss_error *err)
 {
@@ -442,8 +487,11 @@ ss_status ss_result_new(const ss_model *m, const ss_topology *t, ss_routes *r, c
     made->lowered->watch = ss_engine_watch(e);
     status = ss_lower(m, t, r, s, timer, options, made->lowered, err);
     made->lower_s = seconds_now() - began;
-    if (!status)
+    if (!status) {
         status = run(made, e, err);
+        if (status == SS_ERANGE)
+            name_longest(made, m, t, err);
+    }
     if (!status)
         status = account(made, t, r, ss_engine_watch(e), err);
     if (!status)

@@ -58,7 +58,7 @@ echo 'kind,shape' >short.csv
 expect 2 "soapstone: --model should be the path of a Lua file: ./short.csv:" simulate -m ./short.csv -t ring
 if grep -q traceback err; then bad "a traceback for a file that is not Lua"; else ok; fi
 echo 'return 3' >number.lua
-expect 2 "--model number.lua: the file should return a function of options, or the model itself, not number" \
+expect 2 "--model number.lua: the file should return a function of options, or the model itself, not a number" \
   simulate -m number.lua -t ring
 echo 'return nil + 1' >fails.lua
 expect 2 "fails.lua:1: attempt to perform arithmetic" simulate -m fails.lua -t ring
@@ -318,7 +318,7 @@ expect 0 '"ns_per_task"' bench --tasks 1000 --json
 echo 'for i = 1, 1e5 do print(i) end' >long.lua
 if [ -w /dev/full ]; then
   "$SOAPSTONE" run long.lua >/dev/full 2>err
-  if [ $? = 3 ] && grep -q 'cannot write to standard output' err; then ok; else bad "a full disk"; fi
+  if [ $? = 3 ] && grep -q 'cannot write to standard output: No space left on device' err; then ok; else bad "a full disk"; fi
 fi
 first=$( ("$SOAPSTONE" run long.lua; echo "status $?" >status) 2>err | head -n 1)
 if [ "$first" = 1 ] && grep -qx 'status 0' status && [ ! -s err ]; then ok; else bad "a closed pipe"; fi

@@ -18,7 +18,7 @@ claim("a problem needs a model and a topology, open ones", function()
   fails("option 'topology' is missing (a topology)", soapstone.problem, { model = small.net() })
   fails("option 'model' should be a model, not a topology", soapstone.problem,
     { model = small.quad(), topology = small.quad() })
-  fails("option 'costs' should be a costs, not a string", soapstone.problem,
+  fails("option 'costs' should be costs (of soapstone.costs), not a text", soapstone.problem,
     { model = small.net(), topology = small.quad(), costs = "roofline" })
   local m = small.net()
   m:close()
@@ -219,8 +219,8 @@ end)
 
 claim("a strategy of another problem is refused", function()
   local p, q = problem(), problem()
-  fails("made for another model or topology object", p.simulate, p, q:strategy "whole")
-  fails("'simulate' needs a strategy as argument 1, not a string", p.simulate, p, "whole")
+  fails("made for another object of the model net, which is equal", p.simulate, p, q:strategy "whole")
+  fails("'simulate' needs a strategy as argument 1, not a text", p.simulate, p, "whole")
   fails("'simulate' was called on a model, not on a problem", p.simulate, p.model, p:strategy "whole")
 end)
 

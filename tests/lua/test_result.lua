@@ -28,7 +28,34 @@ claim("fields and methods that are not there are refused", function()
   fails("cannot be assigned to", function() r.step_time = 0 end)
   fails("the number is 0; it must be at least 1", r.task, r, 0)
   fails("must be at most " .. r.tasks, r.task, r, r.tasks + 1)
-  fails("the device is 5; it must be at most 4", r.memory, r, 5)
+  fails("there is no device 5; topology quad has 4 devices", r.memory, r, 5)
+end)
+
+claim("tables of a result refuse what they never have, and nothing else", function()
+  fails("a device of a result has no field 'bussy'; did you mean 'busy'?",
+    function() return r.devices[1].bussy end)
+  fails("a peak of a device has no field 'wieghts'; did you mean 'weights'?",
+    function() return r.devices[1].peak.wieghts end)
+  fails("a link of a result has no field 'byts'", function() return r.links[1].byts end)
+  fails("a critical path has no field 'step'; did you mean 'steps'?", function() return r.critical.step end)
+  fails("a critical step has no field 'lane'", function() return r.critical.steps[1].lane end)
+  fails("there is no device gpu1; the list has 4", function() return r.devices.gpu1 end)
+  fails("there is no device 0; the list has 4", function() return r.devices[0] end)
+  fails("there is no device 6; the list has 4", function() return r.devices[6] end)
+  equal(r.devices[5], nil) -- so that loops end
+  local n, compute = 0
+  for i = 1, r.tasks do compute = compute or r:task(i).kind ~= "transfer" and r:task(i) end
+  equal(compute.cargo, nil)
+  for _ in ipairs(r.devices) do n = n + 1 end
+  for _ in pairs(r.devices) do n = n + 1 end
+  equal(n, 8)
+  equal(rawget(r.devices[1], "bussy"), nil)
+  for _, c in ipairs(r.critical.steps) do assert(c.behind == nil or #c.behind > 0) end
+end)
+
+claim("memory is asked of a device by number, name or node", function()
+  equal(#r:memory "gpu2", #r:memory(2))
+  fails("topology quad has no device or switch 'gpu9'; did you mean 'gpu", r.memory, r, "gpu9")
 end)
 
 claim("its figures agree with each other", function()

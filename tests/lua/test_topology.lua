@@ -18,7 +18,7 @@ end
 claim("a topology needs a name and nothing else", function()
   fails("option 'name' is missing", topology.new, {})
   fails("unknown option 'nam'; did you mean 'name'?", topology.new, { nam = "x" })
-  fails("a table of options, not a string", topology.new, "pair")
+  fails("a table of options, not a text", topology.new, "pair")
   fails("should be a text, not a number", topology.new, { name = 3 })
   fails("needs a name", topology.new, { name = "" })
 end)

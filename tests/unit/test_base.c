@@ -272,6 +272,7 @@ static void quantities_are_read_with_their_units(void)
         {"56Gbps", SS_UNIT_BYTES_PER_SECOND, 7e9},
         {"700 ns", SS_UNIT_SECONDS, 700e-9},
         {"2.385 \xc2\xb5s", SS_UNIT_SECONDS, 2.385e-6},
+        {"2.385 \xce\xbcs", SS_UNIT_SECONDS, 2.385e-6}, /* Greek mu */
         {".5ms", SS_UNIT_SECONDS, 5e-4},
         {"1e-3", SS_UNIT_SECONDS, 1e-3},
         {"2 min", SS_UNIT_SECONDS, 120},

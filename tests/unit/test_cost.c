@@ -193,7 +193,7 @@ static void rooflines_must_make_sense(void)
     ss_costs *c = costs();
     ss_roofline r = {.kind = "p100", .launch_s = -1, .half_flop = 1};
     CHECK(ss_costs_add_roofline(c, &r, &err) == SS_EINVAL, "negative");
-    CHECK_TEXT(err.text, "roofline of p100: launch time in seconds is -1");
+    CHECK_TEXT(err.text, "roofline of p100: launch (seconds) is -1");
     r = *ss_roofline_builtin("v100");
     r.memory_efficiency = 0;
     CHECK(ss_costs_add_roofline(c, &r, &err) == SS_EINVAL, "nothing");

@@ -9,7 +9,7 @@ local function last(name)
   return given[name] and given[name][#given[name]]
 end
 
-local draw = soapstone.plot[kind]
+local draw = rawget(soapstone.plot, kind)
 if not draw then
   local kinds = {}
   for name in pairs(soapstone.plot) do kinds[#kinds + 1] = name end

@@ -78,7 +78,7 @@ local function load_part(what, folder, name, options)
   if type(made) == "function" then return made(options) end
   if type(made) ~= "userdata" then
     soapstone.refuse("--%s %s: the file should return a function of options, or the %s itself, not %s",
-      what, name, what, type(made))
+      what, name, what, ({ string = "a text", ["nil"] = "nothing" })[type(made)] or "a " .. type(made))
   end
   local option = next(options)
   if option then

@@ -371,7 +371,7 @@ local result = {}
 ---@return { name: string, kind: string, cargo?: string, lane: string, ready: number, start: number, finish: number, bytes: integer, critical: boolean }
 function result:task(number) end
 
----@param device integer
+---@param device integer|string|soapstone.node
 ---@return { time: number, bytes: integer }[]
 function result:memory(device) end
 

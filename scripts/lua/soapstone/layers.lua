@@ -17,6 +17,9 @@ local function check(value, kind, what)
 end
 
 local function check_model(m, call)
+  if m == layers then
+    soapstone.refuse("layers.%s was called with a colon; use a dot: layers.%s(...)", call, call)
+  end
   if getmetatable(m) ~= "soapstone.model" then
     soapstone.refuse("layers.%s: the first argument should be a model, not %s", call,
       m == nil and "nothing" or type(m))

@@ -13,13 +13,22 @@ local function kind_of(value)
   return value == nil and "nothing" or (kind:find "^[aeiou]" and "an " or "a ") .. kind
 end
 
+local function refuse_colon(value, what)
+  if value == report then
+    local call = what:match "^[%w._]+"
+    soapstone.refuse("%s was called with a colon; use a dot: %s(...)", call, call)
+  end
+end
+
 local function check(value, kind, what)
+  refuse_colon(value, what)
   if type(value) ~= kind then
     soapstone.refuse("%s should be a %s, not %s", what, kind == "string" and "text" or kind, kind_of(value))
   end
 end
 
 local function check_result(r, what)
+  refuse_colon(r, what)
   if getmetatable(r) ~= "soapstone.result" then
     soapstone.refuse("%s should be a result (what problem:simulate returned), not %s", what, kind_of(r))
   end
