@@ -183,7 +183,7 @@ interrupt_command() {
   fi
 }
 interrupt_command bench --tasks 100000000
-interrupt_command simulate -m mlp -t ring -o topology.devices=99999999 -s whole
+interrupt_command simulate -m mlp -t ring -o model.layers=99999999 -s whole
 
 # a script that catches errors does not catch its end
 echo 'while true do pcall(function() while true do end end) end' >pcall.lua
