@@ -355,6 +355,17 @@ static ss_status check_signature(const char *path, uint64_t *bytes, ss_error *er
     return SS_OK;
 }
 
+bool ss_h5_begins(const char *path)
+{
+    static const char mark[8] = "\x89HDF\r\n\x1a\n";
+    char begin[sizeof mark] = {0};
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(begin, 1, sizeof begin, f) : 0;
+    if (f)
+        fclose(f);
+    return n == sizeof mark && !memcmp(begin, mark, sizeof mark);
+}
+
 ss_status ss_h5_open(const char *path, ss_h5 **out, ss_error *err)
 {
     uint64_t bytes = 0;

@@ -64,6 +64,10 @@ ss_status ss_h5_create(const char *path, ss_h5 **out, ss_error *err);
 /* Writes the file under a temporary name, syncs and renames it; frees f in any case. */
 ss_status ss_h5_finish(ss_h5 *f, ss_error *err);
 
+/* Whether the file begins as HDF5 files do, also one that was cut.  False of a file that cannot be
+ * read: that is for its reader to refuse. */
+bool ss_h5_begins(const char *path);
+
 /* SS_EFORMAT: it is no HDF5 file, is truncated, or is damaged. */
 ss_status ss_h5_open(const char *path, ss_h5 **out, ss_error *err);
 

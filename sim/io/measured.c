@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "io/file.h"
+#include "io/h5.h"
 #include "io/measured_h5.h"
 #include "io/measured_tally.h"
 
@@ -335,21 +336,9 @@ static bool ends_in(const char *path, const char *ending)
     return n >= e && !strcmp(path + n - e, ending);
 }
 
-/* A file that cannot be read is for its reader to refuse. */
-static bool begins_like_hdf5(const char *path)
-{
-    static const char mark[8] = "\x89HDF\r\n\x1a\n";
-    char begin[sizeof mark] = {0};
-    FILE *f = fopen(path, "rb");
-    size_t n = f ? fread(begin, 1, sizeof begin, f) : 0;
-    if (f)
-        fclose(f);
-    return n == sizeof mark && !memcmp(begin, mark, sizeof mark);
-}
-
 ss_status ss_measured_read(const char *path, ss_costs *c, ss_error *err)
 {
-    if (ends_in(path, ".h5") || ends_in(path, ".hdf5") || begins_like_hdf5(path))
+    if (ends_in(path, ".h5") || ends_in(path, ".hdf5") || ss_h5_begins(path))
         return ss_measured_read_h5(path, c, err);
     return ss_measured_read_csv(path, c, err);
 }

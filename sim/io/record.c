@@ -22,8 +22,26 @@ static const ss_h5_field manifest_field[] = {
     {"script", SS_H5_TEXT, offsetof(ss_manifest, script_text), NULL, "the script that was run",
      NULL, 0, false},
     {"options", SS_H5_TEXT, offsetof(ss_manifest, options), NULL,
-     "what was in force, one \"name = value\" a line", NULL, 0, false},
+     "options of the record's problem, one \"name = value\" a line; a timeline has its own", NULL,
+     0, false},
 };
+
+static const ss_h5_field file_field[] = {
+    {"name", SS_H5_TEXT, offsetof(ss_manifest_file, name), NULL, "path of a file that was read",
+     NULL, 0, false},
+    {"text", SS_H5_TEXT, offsetof(ss_manifest_file, text), NULL, "what was in it", NULL, 0, false},
+};
+
+static ss_status put_files(ss_h5 *f, const ss_manifest *m, ss_error *err)
+{
+    if (!m->files)
+        return SS_OK;
+    ss_status s = ss_h5_put_table(f, "manifest/files", file_field, 2, m->file, sizeof *m->file,
+                                  m->files, err);
+    return s ? s
+             : ss_h5_put_text(f, "manifest/files", "long_name", "files that the run was made of",
+                              err);
+}
 
 /* "model name : Xeon" of Linux; elsewhere, and where it says nothing, "". */
 static void find_processor(char *name, size_t n)
@@ -81,6 +99,8 @@ static ss_status put_manifest(ss_h5 *f, const ss_manifest *m, ss_error *err)
     }
     if (!s)
         s = ss_h5_put_u64(f, "manifest", "seed", m->seed, err);
+    if (!s)
+        s = put_files(f, m, err);
     return s ? s : put_clock(f, err);
 }
 
@@ -159,26 +179,41 @@ static ss_status put_summary(ss_record *r, const char *group, const ss_view *v, 
     return s ? s : ss_record_put(r, group, &ss_record_moved, moved, SS_CARGOS, err);
 }
 
-static ss_status put_names(ss_record *r, const char *group, const ss_view *v, ss_error *err)
+static ss_status put_names(ss_record *r, const char *group, const ss_view *v, const char *strategy,
+                           ss_error *err)
 {
     const char *const name[] = {"model", "topology", "strategy", "assumptions"};
-    const char *const value[] = {v->model, v->topology, v->strategy, v->assumptions};
+    const char *const value[] = {v->model, v->topology, strategy ? strategy : v->strategy,
+                                 v->assumptions};
     ss_status s = SS_OK;
     for (uint32_t i = 0; !s && i < 4; i++)
         s = ss_h5_put_text(r->h5, group, name[i], value[i] ? value[i] : "", err);
     return s;
 }
 
-ss_status ss_record_timeline(ss_record *r, const char *name, const ss_view *v, ss_error *err)
+static const ss_h5_field origin_field[] = {
+    {"options", SS_H5_TEXT, offsetof(ss_record_origin, options), NULL,
+     "what was in force, one \"name = value\" a line", NULL, 0, false},
+    {"costs", SS_H5_TEXT, offsetof(ss_record_origin, costs), NULL,
+     "where the times came from, of all simulations of the problem until the record was made", NULL,
+     0, false},
+};
+
+ss_status ss_record_timeline(ss_record *r, const char *name, const ss_view *v,
+                             const ss_record_origin *origin_or_null, ss_error *err)
 {
+    static const ss_record_origin unknown = {0};
+    const ss_record_origin *origin = origin_or_null ? origin_or_null : &unknown;
     char group[SS_RECORD_PATH];
     ss_status s = ss_record_group(r, "timeline", "timeline", name, group, sizeof group, err);
     if (!s && (s = ss_record_check_view(v, SS_EINVAL, err)))
         ss_fail_in(err, "timeline %s", name);
+    if (!s && origin_or_null)
+        s = ss_h5_put_values(r->h5, group, origin_field, 2, origin, err);
     if (!s)
         s = put_summary(r, group, v, err);
     if (!s)
-        s = put_names(r, group, v, err);
+        s = put_names(r, group, v, origin->strategy, err);
     if (!s)
         s = ss_record_put(r, group, &ss_record_lanes, v->lane + 1, v->lanes, err);
     if (!s)

@@ -21,7 +21,7 @@ typedef struct contents {
     const char *creator, *version, *command, *script, *start, *machine, *model, *topology;
     uint64_t format, seed;
     uint32_t operators, devices, links;
-    ss_names strategies;
+    ss_names strategies, files;
     timeline *timeline;
     uint32_t timelines;
     ss_arena arena;
@@ -69,6 +69,20 @@ static ss_status get_manifest(ss_h5 *f, contents *c, ss_error *err)
     if (!s)
         s = get_optional(f, "manifest", "wallclock_start", &c->arena, &c->start, err);
     return s ? s : get_optional(f, "manifest", "machine", &c->arena, &c->machine, err);
+}
+
+static ss_status get_files(ss_h5 *f, contents *c, ss_error *err)
+{
+    static const ss_h5_field name = {"name", SS_H5_TEXT, 0, NULL, NULL, NULL, 0, false};
+    void *at = NULL;
+    uint32_t rows = 0, id;
+    if (!ss_h5_has(f, "manifest/files"))
+        return SS_OK;
+    ss_status s = ss_h5_get_table(f, "manifest/files", &name, 1, sizeof(const char *), 0, &c->arena,
+                                  &at, &rows, err);
+    for (uint32_t i = 0; !s && i < rows; i++)
+        s = ss_names_add(&c->files, ((const char *const *)at)[i], &id, err);
+    return s;
 }
 
 static ss_status get_inputs(ss_h5 *f, contents *c, ss_error *err)
@@ -140,6 +154,11 @@ static void tell(const char *path, const contents *c, ss_text *out)
         ss_text_add(out, "  command     %s\n", c->command);
     if (*c->script)
         ss_text_add(out, "  script      %s (its text is in /manifest/script)\n", c->script);
+    for (uint32_t i = 1; i <= c->files.n; i++)
+        ss_text_add(out, "%s%s", i == 1 ? "  files       " : ", ", ss_names_text(&c->files, i));
+    if (c->files.n)
+        ss_text_add(out, " (%s in /manifest/files)\n",
+                    c->files.n > 1 ? "their texts are" : "its text is");
     ss_text_add(out, "  seed        %llu\n", (unsigned long long)c->seed);
     if (*c->start)
         ss_text_add(out, "  written     %s on %s\n", c->start, c->machine);
@@ -206,6 +225,10 @@ static void tell_json(const char *path, const contents *c, ss_text *out)
     add_json(out, ",\n \"manifest\": {\"version\": ", c->version);
     add_json(out, ", \"command\": ", c->command);
     add_json(out, ", \"script\": ", c->script);
+    ss_text_add(out, ", \"files\": [");
+    for (uint32_t i = 1; i <= c->files.n; i++)
+        add_json(out, i > 1 ? ", " : "", ss_names_text(&c->files, i));
+    ss_text_add(out, "]");
     /* a text: many readers hold numbers as doubles */
     ss_text_add(out, ", \"seed\": \"%llu\"", (unsigned long long)c->seed);
     if (*c->start) {
@@ -239,6 +262,8 @@ static ss_status describe_record(ss_h5 *f, const char *path, bool json, ss_text 
     if (!s)
         s = get_manifest(f, &c, err);
     if (!s)
+        s = get_files(f, &c, err);
+    if (!s)
         s = get_inputs(f, &c, err);
     if (!s)
         s = get_timelines(f, &c, err);
@@ -247,6 +272,7 @@ static ss_status describe_record(ss_h5 *f, const char *path, bool json, ss_text 
     if (!s)
         s = ss_text_status(out, err);
     ss_names_free(&c.strategies);
+    ss_names_free(&c.files);
     ss_arena_free(&c.arena);
     return s;
 }

@@ -1,7 +1,7 @@
 /* record_inputs.c - the model, topology and strategies of a record: what a figure can be traced to.
  *
- * They are written for people and their programs.  soapstone does not read them back: the script in
- * the manifest makes them again.
+ * They are written for people and their programs.  soapstone does not read models and topologies
+ * back: the script in the manifest makes them again.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -502,12 +502,26 @@ static ss_status put_parts(ss_record *r, const char *group, const ss_strategy *s
     return status ? status : ss_record_put(r, group, &parts, row, at, err);
 }
 
+/* The tables are for people; soapstone reads the strategy back from its file. */
+static ss_status put_file(ss_record *r, const char *group, const ss_strategy *s, ss_error *err)
+{
+    ss_text text = {0};
+    ss_status status = ss_strategy_write(s, &text, err);
+    const char *file = ss_text_get(&text);
+    if (!status)
+        status = ss_h5_put_values(r->h5, group, &ss_record_strategy_file, 1, &file, err);
+    ss_text_free(&text);
+    return status;
+}
+
 ss_status ss_record_strategy(ss_record *r, const char *name, const ss_strategy *s, ss_error *err)
 {
     char group[SS_RECORD_PATH];
     ss_arena a = {0};
     config_row *row = NULL;
     ss_status status = ss_record_group(r, "strategies", "strategy", name, group, sizeof group, err);
+    if (!status)
+        status = put_file(r, group, s, err);
     if (!status)
         status = take_rows(&a, s->model->ops, sizeof *row, &row, err);
     for (uint32_t i = 0; !status && i < s->model->ops; i++)

@@ -140,6 +140,10 @@ static const ss_h5_field summary_field[] = {
 };
 TABLE(ss_record_summary, "summary", "the step as a whole", summary_field, ss_view);
 
+const ss_h5_field ss_record_strategy_file = {
+    "file", SS_H5_TEXT, 0,    NULL, "the strategy as a file: what problem:load_strategy reads",
+    NULL,   0,          false};
+
 /* -------------------------------------------------------------------------------------- checks */
 
 typedef struct complaint {

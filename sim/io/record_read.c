@@ -17,38 +17,48 @@ static void list_names(const ss_names *names, ss_text *out)
         ss_text_add(out, " and %u more", names->n - SHOWN);
 }
 
-static ss_status no_such_timeline(ss_h5 *f, const ss_names *names, const char *name, ss_error *err)
+/* What a record has several of, and where. */
+typedef struct kind_of_thing {
+    const char *one, *several, *above;
+} kind_of_thing;
+
+static const kind_of_thing timelines = {"timeline", "timelines", "timeline"};
+static const kind_of_thing strategies = {"strategy", "strategies", "strategies"};
+
+static ss_status no_such(ss_h5 *f, const kind_of_thing *k, const ss_names *names, const char *name,
+                         ss_error *err)
 {
     ss_text all = {0};
     list_names(names, &all);
     const char *near = name ? ss_names_nearest(names, name) : NULL;
     ss_status s;
     if (!names->n)
-        s = ss_fail(err, SS_ENOTFOUND, "%s holds no timeline", ss_h5_path(f));
+        s = ss_fail(err, SS_ENOTFOUND, "%s holds no %s", ss_h5_path(f), k->one);
     else if (!name)
-        s = ss_fail(err, SS_EINVAL, "%s holds %u timelines, so say which: %s", ss_h5_path(f),
-                    names->n, ss_text_get(&all));
+        s = ss_fail(err, SS_EINVAL, "%s holds %u %s, so say which: %s", ss_h5_path(f), names->n,
+                    k->several, ss_text_get(&all));
     else if (near)
-        s = ss_fail(err, SS_ENOTFOUND, "%s holds no timeline \"%s\"; did you mean \"%s\"?",
-                    ss_h5_path(f), name, near);
+        s = ss_fail(err, SS_ENOTFOUND, "%s holds no %s \"%s\"; did you mean \"%s\"?", ss_h5_path(f),
+                    k->one, name, near);
     else
-        s = ss_fail(err, SS_ENOTFOUND, "%s holds no timeline \"%s\"; it holds %s", ss_h5_path(f),
+        s = ss_fail(err, SS_ENOTFOUND, "%s holds no %s \"%s\"; it holds %s", ss_h5_path(f), k->one,
                     name, ss_text_get(&all));
     ss_text_free(&all);
     return s;
 }
 
-/* The group of the timeline that is asked for, or of the only one. */
-static ss_status find_timeline(ss_h5 *f, const char *name, char *group, size_t n, ss_error *err)
+/* The group of the thing that is asked for, or of the only one. */
+static ss_status find(ss_h5 *f, const kind_of_thing *k, const char *name, char *group, size_t n,
+                      ss_error *err)
 {
     ss_names names = {0};
     ss_status s = SS_OK;
-    if (ss_h5_has(f, "timeline"))
-        s = ss_h5_list(f, "timeline", &names, err);
+    if (ss_h5_has(f, k->above))
+        s = ss_h5_list(f, k->above, &names, err);
     if (!s && (name ? !ss_names_find(&names, name) : names.n != 1))
-        s = no_such_timeline(f, &names, name, err);
+        s = no_such(f, k, &names, name, err);
     if (!s)
-        snprintf(group, n, "timeline/%s", name ? name : ss_names_text(&names, 1));
+        snprintf(group, n, "%s/%s", k->above, name ? name : ss_names_text(&names, 1));
     ss_names_free(&names);
     return s;
 }
@@ -132,7 +142,7 @@ ss_status ss_record_read_timeline(const char *path, const char *name_or_null, ss
         return s;
     s = ss_h5_check_format(r.f, SS_RECORD_KIND, SS_RECORD_FORMAT, err);
     if (!s)
-        s = find_timeline(r.f, name_or_null, group, sizeof group, err);
+        s = find(r.f, &timelines, name_or_null, group, sizeof group, err);
     if (!s)
         s = get_summary(&r, err);
     if (!s)
@@ -144,5 +154,42 @@ ss_status ss_record_read_timeline(const char *path, const char *name_or_null, ss
         ss_arena_free(&r.v.arena);
     else
         *out = r.v;
+    return s;
+}
+
+static ss_status parse(ss_h5 *f, const char *group, const ss_model *m, const ss_topology *t,
+                       ss_strategy_loading *l, ss_strategy **out, ss_error *err)
+{
+    ss_arena a = {0};
+    ss_text name = {0};
+    const char *text = NULL;
+    ss_status s = ss_h5_get_values(f, group, &ss_record_strategy_file, 1, &a, &text, err);
+    ss_text_add(&name, "%s: /%s/file", ss_h5_path(f), group);
+    if (!s)
+        s = ss_text_status(&name, err);
+    if (!s)
+        s = ss_strategy_parse(text, strlen(text), ss_text_get(&name), m, t, l, out, err);
+    ss_text_free(&name);
+    ss_arena_free(&a);
+    return s;
+}
+
+ss_status ss_record_read_strategy(const char *path, const char *name_or_null, const ss_model *m,
+                                  const ss_topology *t, ss_strategy_loading *l, char *found,
+                                  ss_strategy **out, ss_error *err)
+{
+    char group[SS_RECORD_PATH];
+    ss_h5 *f;
+    ss_status s = ss_h5_open(path, &f, err);
+    if (s)
+        return s;
+    s = ss_h5_check_format(f, SS_RECORD_KIND, SS_RECORD_FORMAT, err);
+    if (!s)
+        s = find(f, &strategies, name_or_null, group, sizeof group, err);
+    if (!s)
+        s = parse(f, group, m, t, l, out, err);
+    if (!s)
+        snprintf(found, SS_RECORD_NAME + 1, "%s", strchr(group, '/') + 1);
+    ss_h5_close(f);
     return s;
 }

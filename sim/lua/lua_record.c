@@ -13,22 +13,26 @@
 #include "lua/state.h"
 #include "lua/types.h"
 
-enum { PATH = 200 };
+enum { PATH = 200, HOLD_PROBLEM = 0 };
 
 /* -- what is to be written -------------------------------------------------------------------- */
 
 typedef struct entry {
-    const char *name; /* kept by the table of names */
+    const char *name; /* kept by the table of names, or on the stack */
     const ss_view *view;
+    const ss_lua_result *result;
+    const ss_lua_problem *problem; /* of the result */
+    const char *joins;             /* of a result: the name of its strategy's entry */
     const ss_strategy *strategy;
+    ss_manifest_file file;
 } entry;
 
 typedef struct request {
     const char *path;
     ss_manifest manifest;
     const ss_lua_problem *problem;
-    entry *result, *strategy;
-    uint32_t results, strategies;
+    entry *result, *strategy, *file;
+    uint32_t results, strategies, files;
 } request;
 
 static void refuse_other_problem(lua_State *L, const request *r, const ss_model *m,
@@ -55,6 +59,8 @@ static void add_result(lua_State *L, request *r, entry *e, const char *path)
         ss_lua_result *result = box->object;
         refuse_other_problem(L, r, result->model, result->topology, path);
         e->view = ss_lua_view(L, lua_gettop(L));
+        e->result = result;
+        e->problem = box->holds[HOLD_PROBLEM]->object;
         e->name = name_of(L, result->name, path);
     }
 }
@@ -70,6 +76,17 @@ static void add_strategy(lua_State *L, request *r, entry *e, const char *path)
         e->strategy = s->strategy;
         e->name = name_of(L, s->name, path);
     }
+}
+
+static void add_file(lua_State *L, request *r, entry *e, const char *path)
+{
+    (void)r;
+    e->file.text = ss_lua_text(L, -1, path);
+    if (lua_type(L, -2) == LUA_TNUMBER)
+        ss_lua_refuse(L,
+                      "soapstone.record: option 'files' should be a table of texts by the names of "
+                      "their files");
+    e->file.name = name_of(L, NULL, path);
 }
 
 /* The table `option` of argument 2, in the order of its keys; entries in Lua's memory. */
@@ -105,7 +122,81 @@ static entry *read_entries(lua_State *L, request *r, const char *option, uint32_
     return e; /* stays on the stack, with the keys that the names are in */
 }
 
+/* -- which strategy a timeline is of --------------------------------------------------------------
+ */
+
+static bool same_name(const entry *e, const char *name)
+{
+    return !strcmp(e->name, name);
+}
+
+/* The entry that is the strategy of a result as it was simulated: of several the one of its name.
+ */
+static const entry *strategy_of(const request *q, const entry *result)
+{
+    const entry *found = NULL;
+    for (uint32_t i = 0; i < q->strategies; i++) {
+        const entry *e = &q->strategy[i];
+        if (!ss_strategy_same(e->strategy, result->result->strategy))
+            continue;
+        if (!found || same_name(e, result->result->name) || same_name(e, result->name))
+            found = e;
+    }
+    return found;
+}
+
+static bool is_taken(const request *q, const char *name)
+{
+    for (uint32_t i = 0; i < q->strategies; i++)
+        if (same_name(&q->strategy[i], name))
+            return true;
+    return false;
+}
+
+/* Every timeline has its strategy beside it: one that is not among those to be written, or was
+ * changed since, is added under the timeline's name. */
+static void join(lua_State *L, request *q)
+{
+    entry *all = lua_newuserdatauv(L, (q->results + (size_t)q->strategies + 1) * sizeof *all, 0);
+    if (q->strategies)
+        memcpy(all, q->strategy, q->strategies * sizeof *all);
+    q->strategy = all;
+    luaL_checkstack(L, (int)q->results + 1, "too many results");
+    for (uint32_t i = 0; i < q->results; i++) {
+        entry *result = &q->result[i];
+        const entry *known = strategy_of(q, result);
+        if (!known) {
+            const char *name = result->name;
+            while (is_taken(q, name))
+                name = lua_pushfstring(L, "%s (as simulated)", name); /* stays on the stack */
+            all[q->strategies] = (entry){.name = name, .strategy = result->result->strategy};
+            known = &all[q->strategies++];
+        }
+        result->joins = known->name;
+    }
+}
+
 /* -- the manifest ----------------------------------------------------------------------------- */
+
+/* Adds a word so that a shell reads it as it is. */
+static void add_word(luaL_Buffer *b, const char *word, bool first)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_@%+=:,./-";
+    if (!first)
+        luaL_addchar(b, ' ');
+    if (*word && !word[strspn(word, plain)]) {
+        luaL_addstring(b, word);
+        return;
+    }
+    luaL_addchar(b, '\'');
+    for (; *word; word++) {
+        if (*word == '\'')
+            luaL_addstring(b, "'\\'");
+        luaL_addchar(b, *word);
+    }
+    luaL_addchar(b, '\'');
+}
 
 /* The words of the command line, from `arg`; "" in a host without it. Leaves a text on the stack.
  */
@@ -120,21 +211,16 @@ static const char *push_command(lua_State *L)
     while (lua_rawgeti(L, arg, i - 1) == LUA_TSTRING)
         i--;
     lua_settop(L, arg);
-    luaL_buffinit(L, &b);
-    for (bool first = true;; first = false, i++) {
-        if (lua_rawgeti(L, arg, i) != LUA_TSTRING) {
-            lua_pop(L, 1);
-            break;
-        }
-        if (first) {
-            luaL_addvalue(&b);
-            continue;
-        }
-        lua_pushliteral(L, " ");
-        lua_insert(L, -2);
-        lua_concat(L, 2);
-        luaL_addvalue(&b);
+    /* A buffer may lie on the stack, so all words go there before it. */
+    lua_Integer first = i;
+    while (lua_rawgeti(L, arg, i) == LUA_TSTRING) {
+        luaL_checkstack(L, 4, "too many words");
+        i++;
     }
+    lua_pop(L, 1);
+    luaL_buffinit(L, &b);
+    for (lua_Integer k = first; k < i; k++)
+        add_word(&b, lua_tostring(L, arg + 1 + (int)(k - first)), k == first);
     luaL_pushresult(&b);
     return lua_tostring(L, -1);
 }
@@ -174,6 +260,21 @@ static void write_options(const ss_lower_options *o, ss_text *out)
 
 /* -- writing ---------------------------------------------------------------------------------- */
 
+static ss_status write_timeline(ss_record *r, const entry *e, ss_error *err)
+{
+    ss_text options = {0}, costs = {0};
+    write_options(&e->result->result->lowered->options, &options);
+    ss_status s = ss_text_status(&options, err);
+    if (!s)
+        s = ss_costs_report(e->problem->costs, &costs, err);
+    ss_record_origin origin = {e->joins, ss_text_get(&options), ss_text_get(&costs)};
+    if (!s)
+        s = ss_record_timeline(r, e->name, e->view, &origin, err);
+    ss_text_free(&options);
+    ss_text_free(&costs);
+    return s;
+}
+
 static ss_status write_parts(ss_record *r, const request *q, ss_error *err)
 {
     ss_status s = ss_record_model(r, q->problem->model, err);
@@ -182,7 +283,7 @@ static ss_status write_parts(ss_record *r, const request *q, ss_error *err)
     for (uint32_t i = 0; !s && i < q->strategies; i++)
         s = ss_record_strategy(r, q->strategy[i].name, q->strategy[i].strategy, err);
     for (uint32_t i = 0; !s && i < q->results; i++)
-        s = ss_record_timeline(r, q->result[i].name, q->result[i].view, err);
+        s = write_timeline(r, &q->result[i], err);
     return s;
 }
 
@@ -211,7 +312,10 @@ static const ss_opt record_list[] = {
     {.name = "results", .kind = SS_OPT_VALUE, .help = "{ name = result, ... }, or a list of them"},
     {.name = "strategies",
      .kind = SS_OPT_VALUE,
-     .help = "{ name = strategy, ... }, or a list of them"},
+     .help = "{ name = strategy, ... }, or a list of them; those of the results are there anyway"},
+    {.name = "files",
+     .kind = SS_OPT_VALUE,
+     .help = "{ [path] = text, ... }: what else the run was made of"},
     {0},
 };
 
@@ -233,6 +337,13 @@ int ss_lua_record(lua_State *L)
     q.problem = problem->object;
     q.result = read_entries(L, &q, "results", &q.results, add_result);
     q.strategy = read_entries(L, &q, "strategies", &q.strategies, add_strategy);
+    join(L, &q);
+    q.file = read_entries(L, &q, "files", &q.files, add_file);
+    ss_manifest_file *file = lua_newuserdatauv(L, (q.files + (size_t)1) * sizeof *file, 0);
+    for (uint32_t i = 0; i < q.files; i++)
+        file[i] = q.file[i].file;
+    q.manifest.file = file;
+    q.manifest.files = q.files;
     q.manifest.version = PACKAGE_VERSION;
     q.manifest.command = push_command(L);
     q.manifest.seed = ss_lua_seed(L);

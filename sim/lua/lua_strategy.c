@@ -4,6 +4,8 @@
 #include <lauxlib.h>
 
 #include "base/mem.h"
+#include "io/record.h"
+#include "io/record_layout.h"
 #include "io/strategy_file.h"
 #include "lua/opts.h"
 #include "lua/state.h"
@@ -236,8 +238,12 @@ int ss_lua_strategy_load(lua_State *L, int problem, const char *path, int option
     ss_strategy *s = NULL;
     ss_lua_strategy *wrapped = NULL;
     ss_strategy_loading how = {.by_name = o.by_depth};
-    if (ss_strategy_load(path, p->model, p->topology, &how, &s, &err) ||
-        wrap(s, o.name, path, &wrapped, &err))
+    char found[SS_RECORD_NAME + 1];
+    bool record = ss_h5_begins(path);
+    if (record ? ss_record_read_strategy(path, o.name, p->model, p->topology, &how, found, &s, &err)
+               : ss_strategy_load(path, p->model, p->topology, &how, &s, &err))
+        return ss_lua_raise(L, &err);
+    if (wrap(s, o.name, record ? found : path, &wrapped, &err))
         return ss_lua_raise(L, &err);
 
     box->object = wrapped;

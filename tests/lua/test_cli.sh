@@ -241,6 +241,22 @@ expect 2 "short.csv:1:1: column attributes is missing" inspect short.csv
 echo 'some words' >words.txt
 expect 2 "neither a record (HDF5) nor measured times (CSV) nor JSON" inspect words.txt
 expect 0 "without expert_rnn: expert_rnn places operators by their layer" simulate -m mlp -t ring -o model.batch=64 -o sync=ring
+mkdir "own parts"
+cat >"own parts/net.lua" <<'END'
+local width = require "width"
+return function()
+  local m = require("soapstone.model").new { name = "it's" }
+  m:linear("fc", m:input("x", { 8, 16 }), { out = width })
+  return m
+end
+END
+echo 'return 12 -- wide' >"own parts/width.lua"
+expect 0 "" simulate -m "own parts/net.lua" -t star -o topology.devices=2 -s whole --record "it's.h5"
+expect 0 "files       own parts/net.lua, own parts/width.lua (their texts are in" inspect "it's.h5"
+command=$("$SOAPSTONE" inspect "it's.h5" | sed -n 's/^  command  *//p')
+rm "it's.h5"
+if eval "$command" >out 2>err && [ -f "it's.h5" ]; then ok; else bad "the record's command does not run: $command"; fi
+
 expect 0 "critical path" simulate -m mlp -t ring -o model.batch=64 -s data_parallel --record run.h5
 expect 0 "data_parallel" inspect run.h5
 cat >measured.csv <<'CSV'

@@ -209,6 +209,80 @@ claim("a record takes results and strategies of one problem", function()
   os.remove(path)
 end)
 
+claim("every timeline of a record has its strategy beside it", function()
+  local path = scratch ".h5"
+  local function timelines()
+    local of = {}
+    for name, strategy in soapstone.inspect(path):gmatch "  timeline +(.-): (.-) of " do of[name] = strategy end
+    return of, soapstone.inspect(path):match "  strategies +(.-)\n"
+  end
+  local tensor = problem:strategy "whole"
+  local before = problem:simulate(tensor)
+  tensor:set("fc1", { degrees = { c = 2 }, devices = { 1, 2 } })
+  local after = problem:simulate(tensor)
+  equal(after.name, "whole (changed)")
+  soapstone.record(path, { problem = problem, results = { after, before }, strategies = { tensor = tensor } })
+  local of, all = timelines()
+  equal(of["whole (changed)"], "tensor")
+  equal(of.whole, "whole")
+  equal(all, "tensor, whole")
+  -- a name that is taken by another strategy is not taken over
+  soapstone.record(path, { problem = problem, results = { whole = before }, strategies = { whole = tensor } })
+  of, all = timelines()
+  equal(of.whole, "whole (as simulated)")
+  equal(all, "whole, whole (as simulated)")
+  -- of equal ones the one of its name
+  local twin = data:copy { name = "twin" }
+  soapstone.record(path, { problem = problem, results = { problem:simulate(twin), r }, strategies = { data, twin } })
+  of, all = timelines()
+  equal(of.twin, "twin")
+  equal(of.data_parallel, "data_parallel")
+  soapstone.record(path, { problem = problem, results = { r } })
+  of, all = timelines()
+  equal(of.data_parallel, all)
+  os.remove(path)
+end)
+
+claim("a strategy is loaded from a record", function()
+  local path = scratch ".h5"
+  local mine = data:copy { name = "mine" }
+  mine:set("fc1", { degrees = { n = 2, c = 2 }, devices = { 4, 3, 2, 1 } }):pin("fc1", "devices")
+  soapstone.record(path, { problem = problem, strategies = { mine } })
+  local again, counts = problem:load_strategy(path)
+  assert(again == mine and counts.matched == 3)
+  equal(again.name, "mine")
+  equal(again:get("fc1").pinned[1], "devices")
+  soapstone.record(path, { problem = problem, strategies = { mine, data } })
+  assert(problem:load_strategy(path, { name = "data_parallel" }) == data)
+  fails('holds 2 strategies, so say which: "data_parallel", "mine"', problem.load_strategy, problem, path)
+  fails('holds no strategy "mime"; did you mean "mine"?', problem.load_strategy, problem, path, { name = "mime" })
+  local other = soapstone.problem { model = small.net(), topology = require "topologies.star" { devices = 4 } }
+  fails("/strategies/mine/file: ", other.load_strategy, other, path, { name = "mine" })
+  assert(other:load_strategy(path, { name = "mine", by_name = true }):get("fc1").devices[1] == 4)
+  soapstone.record(path, { problem = problem })
+  fails("holds no strategy", problem.load_strategy, problem, path)
+  os.remove(path)
+end)
+
+claim("results of several problems keep their options and costs apart", function()
+  local path = scratch ".h5"
+  local slow = soapstone.problem { model = problem.model, topology = problem.topology, sync = "ring",
+    costs = soapstone.costs.roofline():scale(100) }
+  local slower = slow:simulate(slow:strategy "whole")
+  soapstone.record(path, { problem = problem, results = { quick = problem:simulate(problem:strategy "whole"), slow = slower } })
+  local text = soapstone.inspect(path)
+  check.contains(text, "sync parameter_server")
+  check.contains(text, "sync ring, overlapped; free updates; free partial sums; costs: roofline scaled by 100")
+  local bytes = read(path)
+  check.contains(bytes, "times 100: ")
+  check.contains(bytes, "\nsync = ring\n")
+  check.contains(bytes, "\nsync = parameter_server\n")
+  fails("option 'files' should be a table of texts", soapstone.record, path, { problem = problem, files = { "x" } })
+  soapstone.record(path, { problem = problem, files = { ["net.lua"] = "return 7 -- seven" } })
+  check.contains(soapstone.inspect(path), "files       net.lua (its text is in /manifest/files)")
+  os.remove(path)
+end)
+
 claim("inspect tells strategies, task graphs and nonsense apart", function()
   local path = scratch ".strategy"
   data:save(path)

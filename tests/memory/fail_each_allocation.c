@@ -150,7 +150,7 @@ static ss_status simulate(work *w, ss_error *err)
 
 static ss_status record(const work *w, ss_error *err)
 {
-    static const ss_manifest manifest = {"0", "c", "s.lua", "print(1)", "sync = ring", 7};
+    static const ss_manifest manifest = {"0", "c", "s.lua", "print(1)", "sync = ring", 7, NULL, 0};
     ss_record *r;
     ss_status s = ss_record_create(OUTPUT, &manifest, &r, err);
     if (s)
@@ -161,7 +161,7 @@ static ss_status record(const work *w, ss_error *err)
     if (!s)
         s = ss_record_strategy(r, "by hand", w->s, err);
     if (!s)
-        s = ss_record_timeline(r, "by hand", &w->view, err);
+        s = ss_record_timeline(r, "by hand", &w->view, NULL, err);
     if (!s)
         return ss_record_finish(r, err);
     ss_record_abandon(r);

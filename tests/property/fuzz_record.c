@@ -230,7 +230,7 @@ static ss_status write_whole(ss_error *err)
     ss_status s = ss_record_create(HERE "whole.h5", &manifest, &r, err);
     if (s)
         return s;
-    s = ss_record_timeline(r, "data", &v, err);
+    s = ss_record_timeline(r, "data", &v, NULL, err);
     if (s) {
         ss_record_abandon(r);
         return s;

@@ -33,9 +33,9 @@ static ss_status write_views(const char *to, const ss_view *v, const char *first
     ss_status s = ss_record_create(to, &manifest, &r, err);
     if (s)
         return s;
-    s = ss_record_timeline(r, first, v, err);
+    s = ss_record_timeline(r, first, v, NULL, err);
     if (!s && second)
-        s = ss_record_timeline(r, second, v, err);
+        s = ss_record_timeline(r, second, v, NULL, err);
     if (!s)
         return ss_record_finish(r, err);
     ss_record_abandon(r);
@@ -125,7 +125,7 @@ static void a_record_that_is_given_up_leaves_nothing(void)
     ss_record *r;
     ss_view v = small_view();
     CHECK_OK(ss_record_create(HERE "no.h5", &manifest, &r, &err));
-    CHECK_OK(ss_record_timeline(r, "data", &v, &err));
+    CHECK_OK(ss_record_timeline(r, "data", &v, NULL, &err));
     ss_record_abandon(r);
     ss_record_abandon(NULL);
     CHECK(access(HERE "no.h5", F_OK), "it is there");
@@ -221,7 +221,7 @@ static ss_status write_all(const char *to, const inputs *x, ss_error *err)
     if (!s)
         s = ss_record_strategy(r, "by hand", x->s, err);
     if (!s)
-        s = ss_record_timeline(r, "data", &v, err);
+        s = ss_record_timeline(r, "data", &v, NULL, err);
     if (!s)
         return ss_record_finish(r, err);
     ss_record_abandon(r);

@@ -52,16 +52,39 @@ local function read_options()
   return options
 end
 
+-- Files of the user's own that the run is made of, for the record, and the folders they lie in.
+local files, beside = {}, {}
+
+local function keep(path, text)
+  if not text:find("\0", 1, true) then files[path] = text end -- else it is no text
+end
+
+-- What they required from beside them.
+local function keep_required()
+  for name in pairs(package.loaded) do
+    for _, folder in ipairs(beside) do
+      local path = package.searchpath(name, ("%s/?.lua;%s/?/init.lua"):format(folder, folder))
+      local file = path and io.open(path, "rb")
+      if file then
+        keep(path, file:read "a" or "")
+        file:close()
+      end
+    end
+  end
+end
+
 -- What a file of the user's own returns; what it requires may lie beside it.
 local function load_own(what, path)
-  local file, wrong = io.open(path)
+  local file, wrong = io.open(path, "rb")
   if not file then soapstone.refuse("--%s %s", what, wrong) end
-  local _, unreadable = file:read(0)
+  local text, unreadable = file:read "a"
   file:close()
-  if unreadable then soapstone.refuse("--%s %s: %s", what, path, unreadable) end
+  if not text then soapstone.refuse("--%s %s: %s", what, path, unreadable) end
+  keep(path, text)
   local folder = path:match "^(.*)/" or "."
+  beside[#beside + 1] = folder
   package.path = ("%s/?.lua;%s/?/init.lua;%s"):format(folder, folder, package.path)
-  local chunk, syntax = loadfile(path)
+  local chunk, syntax = load((text:gsub("^#[^\n]*", "")), "@" .. path)
   if not chunk then
     soapstone.refuse("--%s should be the path of a Lua file: %s", what, syntax)
   end
@@ -131,7 +154,14 @@ end
 local function read_costs()
   if not given.costs then return nil end
   local list = {}
-  for i, path in ipairs(given.costs) do list[i] = soapstone.costs.table(path) end
+  for i, path in ipairs(given.costs) do
+    list[i] = soapstone.costs.table(path)
+    local file = io.open(path, "rb")
+    if file then
+      keep(path, file:read "a" or "")
+      file:close()
+    end
+  end
   list[#list + 1] = soapstone.costs.roofline()
   return soapstone.costs.stack(list)
 end
@@ -199,7 +229,8 @@ local function simulate_model()
     io.write(problem:costs_report())
   end
   if given.record then
-    soapstone.record(last "record", { problem = problem, results = results, strategies = made })
+    keep_required()
+    soapstone.record(last "record", { problem = problem, results = results, strategies = made, files = files })
   end
 end
 

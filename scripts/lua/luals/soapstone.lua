@@ -64,7 +64,7 @@ function soapstone.progress(text) end
 
 ---Writes an HDF5 file.
 ---@param path string
----@param what { problem: soapstone.problem, results?: table<string|integer, soapstone.result>, strategies?: table<string|integer, soapstone.strategy> }
+---@param what { problem: soapstone.problem, results?: table<string|integer, soapstone.result>, strategies?: table<string|integer, soapstone.strategy>, files?: table<string, string> }
 function soapstone.record(path, what) end
 
 ---An error with the place in the user's script.
