@@ -19,6 +19,7 @@
 #include "io/measured_h5.h"
 #include "io/plot.h"
 #include "io/record.h"
+#include "io/record_layout.h"
 #include "io/report.h"
 #include "io/strategy_file.h"
 #include "io/trace.h"
@@ -150,7 +151,9 @@ static ss_status simulate(work *w, ss_error *err)
 
 static ss_status record(const work *w, ss_error *err)
 {
-    static const ss_manifest manifest = {"0", "c", "s.lua", "print(1)", "sync = ring", 7, NULL, 0};
+    static const ss_manifest_file file = {"net.lua", "return 7"};
+    static const ss_manifest manifest = {"0", "c", "s.lua", "print(1)", "sync = ring", 7, &file, 1};
+    static const ss_record_origin origin = {"by hand", "sync = ring\n", "costs: none\n"};
     ss_record *r;
     ss_status s = ss_record_create(OUTPUT, &manifest, &r, err);
     if (s)
@@ -161,7 +164,7 @@ static ss_status record(const work *w, ss_error *err)
     if (!s)
         s = ss_record_strategy(r, "by hand", w->s, err);
     if (!s)
-        s = ss_record_timeline(r, "by hand", &w->view, NULL, err);
+        s = ss_record_timeline(r, "by hand", &w->view, &origin, err);
     if (!s)
         return ss_record_finish(r, err);
     ss_record_abandon(r);
@@ -253,6 +256,27 @@ static ss_status read_record(ss_error *err)
         s = ss_record_describe(HERE "input.h5", true, &text, err);
     ss_text_free(&text);
     ss_view_free(&v);
+    return s;
+}
+
+static ss_status read_strategy_of_record(ss_error *err)
+{
+    char found[SS_RECORD_NAME + 1];
+    ss_strategy *s = NULL;
+    ss_status status =
+        ss_record_read_strategy(HERE "input.h5", "by hand", ready.m, ready.t, NULL, found, &s, err);
+    ss_strategy_free(s);
+    return status;
+}
+
+static ss_status say_costs(ss_error *err)
+{
+    ss_text line = {0}, notes = {0};
+    ss_status s = ss_costs_check_devices(ready.costs, ready.t, err);
+    if (!s)
+        s = ss_costs_say(ready.costs, &line, &notes, err);
+    ss_text_free(&line);
+    ss_text_free(&notes);
     return s;
 }
 
@@ -394,6 +418,16 @@ static void reading_a_record_every_failure_is_clean(void)
     check_job(read_record, false);
 }
 
+static void loading_a_strategy_from_a_record_every_failure_is_clean(void)
+{
+    check_job(read_strategy_of_record, false);
+}
+
+static void saying_the_costs_every_failure_is_clean(void)
+{
+    check_job(say_costs, false);
+}
+
 static void writing_measured_times_every_failure_is_clean(void)
 {
     check_job(write_measured, true);
@@ -455,6 +489,8 @@ int main(void)
     RUN(saving_a_strategy_every_failure_is_clean);
     RUN(loading_a_strategy_every_failure_is_clean);
     RUN(reading_a_record_every_failure_is_clean);
+    RUN(loading_a_strategy_from_a_record_every_failure_is_clean);
+    RUN(saying_the_costs_every_failure_is_clean);
     RUN(writing_measured_times_every_failure_is_clean);
     RUN(reading_measured_times_every_failure_is_clean);
     RUN(reading_a_task_graph_every_failure_is_clean);
