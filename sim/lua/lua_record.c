@@ -241,8 +241,9 @@ static void read_script(lua_State *L, ss_manifest *m)
         m->script_name = "";
 }
 
-static void write_options(const ss_lower_options *o, ss_text *out)
+static void write_options(const ss_lower_options *o, const char *costs, ss_text *out)
 {
+    ss_text_add(out, "costs = %s\n", costs);
     ss_text_add(out, "training = %s\n", o->training ? "true" : "false");
     ss_text_add(out, "lumped = %s\n", o->lumped ? "true" : "false");
     ss_text_add(out, "coalesce = %s\n", o->coalesce == SS_COALESCE_NONE ? "none" : "per_device");
@@ -263,7 +264,8 @@ static void write_options(const ss_lower_options *o, ss_text *out)
 static ss_status write_timeline(ss_record *r, const entry *e, ss_error *err)
 {
     ss_text options = {0}, costs = {0};
-    write_options(&e->result->result->lowered->options, &options);
+    const ss_result *result = e->result->result;
+    write_options(&result->lowered->options, result->costs ? result->costs : "", &options);
     ss_status s = ss_text_status(&options, err);
     if (!s)
         s = ss_costs_report(e->problem->costs, &costs, err);
@@ -287,12 +289,23 @@ static ss_status write_parts(ss_record *r, const request *q, ss_error *err)
     return s;
 }
 
+/* Those of the problem: which source answers how much is each timeline's to say. */
+static ss_status write_problem_options(const ss_lua_problem *p, ss_text *out, ss_error *err)
+{
+    ss_text costs = {0}, notes = {0};
+    ss_costs_count(p->costs);
+    ss_status s = ss_costs_say(p->costs, &costs, &notes, err);
+    write_options(&p->options, ss_text_get(&costs), out);
+    ss_text_free(&costs);
+    ss_text_free(&notes);
+    return s ? s : ss_text_status(out, err);
+}
+
 static ss_status write_record(request *q, ss_error *err)
 {
     ss_text options = {0};
     ss_record *r = NULL;
-    write_options(&q->problem->options, &options);
-    ss_status s = ss_text_status(&options, err);
+    ss_status s = write_problem_options(q->problem, &options, err);
     q->manifest.options = ss_text_get(&options);
     if (!s)
         s = ss_record_create(q->path, &q->manifest, &r, err);

@@ -275,6 +275,8 @@ claim("results of several problems keep their options and costs apart", function
   check.contains(text, "sync ring, overlapped; free updates; free partial sums; costs: roofline scaled by 100")
   local bytes = read(path)
   check.contains(bytes, "times 100: ")
+  check.contains(bytes, "costs = roofline scaled by 100\n")
+  check.contains(bytes, "costs = roofline\n")
   check.contains(bytes, "\nsync = ring\n")
   check.contains(bytes, "\nsync = parameter_server\n")
   fails("option 'files' should be a table of texts", soapstone.record, path, { problem = problem, files = { "x" } })
