@@ -1,11 +1,13 @@
 /* What lowering costs, as a multiple of simulating what it makes: 64 devices, the wanted ratio is
  * at most 3.  Both are the best of several runs in one process, warm; the first lowering of each
- * case is given too, since a script that simulates once pays for that one.  Times of operators come
- * from a roofline, so they are what a user's run would ask.
+ * case is given too, since a script that simulates once pays for that one (routes and times of
+ * operators are found then, and kept).  Times of operators come from a roofline, so they are what a
+ * user's run would ask.  Every option that changes what is lowered has its rows.
  *
- * bench_lower [RUNS] */
+ * bench_lower [RUNS [TEXT]]      TEXT: only rows whose model, strategy or options contain it */
 #include "config.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "base/mem.h"
@@ -24,6 +26,7 @@ static double now(void)
 }
 
 enum { DATA, EXPERT, RANDOM };
+enum { SERVER, NO_SYNC, RING, AGGREGATE, TWO_LEVEL, SUMS, PER_DEVICE, LUMPED, INFERENCE, VARIANTS };
 
 static void place(ss_strategy *s, int how)
 {
@@ -47,17 +50,65 @@ typedef struct bench {
     ss_timer timer;
     ss_engine *engine;
     int runs;
+    const char *only;
     double worst;
 } bench;
 
-static void measure(bench *b, const char *name, ss_model *m, int how, ss_sync sync)
+static ss_lower_options options_of(int variant, char *text, size_t n)
+{
+    static const struct {
+        const char *name;
+        ss_sync sync;
+    } meets[] = {{"parameter_server", SS_SYNC_PARAMETER_SERVER},
+                 {"none", SS_SYNC_NONE},
+                 {"ring", SS_SYNC_RING}};
+    ss_lower_options o = ss_lower_options_start();
+    o.sync = SS_SYNC_NONE;
+    switch (variant) {
+    case SERVER:
+    case NO_SYNC:
+    case RING:
+        o.sync = meets[variant].sync;
+        snprintf(text, n, "%s", meets[variant].name);
+        break;
+    case AGGREGATE:
+        o.sync = SS_SYNC_RING;
+        o.aggregate = true;
+        snprintf(text, n, "ring, aggregate");
+        break;
+    case TWO_LEVEL:
+        o.sync = SS_SYNC_TWO_LEVEL;
+        snprintf(text, n, "two_level");
+        break;
+    case SUMS:
+        o.partial_sums = true;
+        snprintf(text, n, "none, partial sums");
+        break;
+    case PER_DEVICE:
+        o.coalesce = SS_COALESCE_PER_DEVICE;
+        snprintf(text, n, "none, per_device");
+        break;
+    case LUMPED:
+        o.lumped = true;
+        snprintf(text, n, "none, lumped");
+        break;
+    default:
+        o.training = false;
+        snprintf(text, n, "inference");
+    }
+    return o;
+}
+
+static void measure(bench *b, const char *name, ss_model *m, int how, int variant)
 {
     static const char *const names[] = {"data", "expert", "random"};
+    char text[32];
     ss_strategy *s;
     ss_lowered l = {0};
     ss_timeline line = {0};
-    ss_lower_options o = ss_lower_options_start();
-    o.sync = sync;
+    ss_lower_options o = options_of(variant, text, sizeof text);
+    if (b->only && !strstr(name, b->only) && !strstr(names[how], b->only) && !strstr(text, b->only))
+        return;
     net_must(ss_strategy_new(m, b->t, &s, &err), &err);
     place(s, how);
     double first = now(), lower = 1e9, simulate = 1e9;
@@ -78,10 +129,9 @@ static void measure(bench *b, const char *name, ss_model *m, int how, ss_sync sy
         simulate = t1 - t0 < simulate ? t1 - t0 : simulate;
     }
     double tasks = l.tasks.n, ratio = lower / simulate;
-    printf("%-10s %-7s %-17s %8.0f %5.2f %8.1f %8.1f %8.1f %7.2f%s\n", name, names[how],
-           ss_sync_name(sync), tasks, l.tasks.edges / tasks, 1e9 * first / tasks,
-           1e9 * lower / tasks, 1e9 * simulate / tasks, ratio,
-           requests ? "  asked for memory again" : "");
+    printf("%-10s %-7s %-19s %8.0f %5.2f %8.1f %8.1f %8.1f %7.2f%s\n", name, names[how], text,
+           tasks, l.tasks.edges / tasks, 1e9 * first / tasks, 1e9 * lower / tasks,
+           1e9 * simulate / tasks, ratio, requests ? "  asked for memory again" : "");
     b->worst = ratio > b->worst ? ratio : b->worst;
     ss_lowered_free(&l);
     ss_timeline_free(&line);
@@ -90,7 +140,9 @@ static void measure(bench *b, const char *name, ss_model *m, int how, ss_sync sy
 
 int main(int argc, char **argv)
 {
-    bench b = {.t = net_cluster(16, 4, 10e9, 7e9, 1e-6), .runs = argc > 1 ? atoi(argv[1]) : 7};
+    bench b = {.t = net_cluster(16, 4, 10e9, 7e9, 1e-6),
+               .runs = argc > 1 ? atoi(argv[1]) : 7,
+               .only = argc > 2 ? argv[2] : NULL};
     ss_costs *costs;
     net_must(ss_routes_new(b.t, &b.r, &err), &err);
     net_must(ss_costs_new(&costs, &err), &err);
@@ -103,16 +155,14 @@ int main(int argc, char **argv)
     } net[] = {{"alexnet", net_alexnet(64 * 256)},
                {"inception", net_inception(64 * 64)},
                {"nmt", net_nmt(64 * 64, 1)}};
-    printf("%-10s %-7s %-17s %8s %5s %8s %8s %8s %7s\n", "model", "strategy", "sync", "tasks",
+    printf("%-10s %-7s %-19s %8s %5s %8s %8s %8s %7s\n", "model", "strategy", "options", "tasks",
            "edges", "first", "lower", "simulate", "ratio");
-    printf("%-10s %-7s %-17s %8s %5s %8s %8s %8s %7s\n", "", "", "", "", "/task", "ns/task",
+    printf("%-10s %-7s %-19s %8s %5s %8s %8s %8s %7s\n", "", "", "", "", "/task", "ns/task",
            "ns/task", "ns/task", "");
     for (int i = 0; i < 3; i++) {
-        for (int how = DATA; how <= RANDOM; how++) {
-            measure(&b, net[i].name, net[i].m, how, SS_SYNC_PARAMETER_SERVER);
-            measure(&b, net[i].name, net[i].m, how, SS_SYNC_NONE);
-        }
-        measure(&b, net[i].name, net[i].m, DATA, SS_SYNC_RING);
+        for (int variant = 0; variant < VARIANTS; variant++)
+            for (int how = DATA; how <= RANDOM; how++)
+                measure(&b, net[i].name, net[i].m, how, variant);
         ss_model_free(net[i].m);
     }
     printf("worst ratio %.2f, wanted at most 3\n", b.worst);
