@@ -33,6 +33,9 @@ typedef struct ss_timer {
                       const ss_box *main, ss_device device, ss_time *out, ss_error *err);
     /* Time to read and write `bytes` in a device's memory: partial sums, weight updates. */
     ss_status (*memory)(void *context, double bytes, ss_device device, ss_time *out, ss_error *err);
+    /* By device: where the numbers are equal, parts that differ at most in where in the batch they
+     * lie take equal times, so that one of them is asked for.  NULL: every part is asked for. */
+    const uint32_t *alike;
 } ss_timer;
 
 /* How the gradients of a weight that several devices hold meet. */

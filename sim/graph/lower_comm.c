@@ -317,6 +317,27 @@ ss_status ss_lower_after_gradients(ss_lowering *w, ss_op op, uint32_t part, ss_e
     return after_arrivals(w, op, part, err);
 }
 
+/* Whether one piece at most reaches a part, which then needs no adding; if so the cursors move past
+ * it. */
+static bool skip_single(ss_lowering *w, ss_op op, uint32_t part, uint32_t slot)
+{
+    struct ss_lower_scratch *s = w->s;
+    uint32_t found = 0, where = 0;
+    for (uint32_t u = s->first_use[op.i]; u < s->first_use[op.i + 1]; u++) {
+        const ss_feed *f = &s->feed[s->use[u]];
+        uint32_t at = s->cursor[u - s->first_use[op.i]];
+        if (f->slot != slot || !carries_gradient(w, f))
+            continue;
+        for (; at < f->pieces && s->piece[s->by_from[f->first + at]].from == part; at++) {
+            where = u - s->first_use[op.i];
+            if (++found > 1)
+                return false;
+        }
+    }
+    s->cursor[where] += found;
+    return true;
+}
+
 /* Bytes read and written to add up what reaches a part: everything of one message is one summand.
  * The cursors are left where the next part begins. */
 static ss_status bytes_to_add(ss_lowering *w, ss_op op, uint32_t part, uint32_t slot, double *added,
@@ -325,6 +346,8 @@ static ss_status bytes_to_add(ss_lowering *w, ss_op op, uint32_t part, uint32_t 
     struct ss_lower_scratch *s = w->s;
     ss_status e = SS_OK;
     int64_t element_bytes = 0, covered;
+    if (skip_single(w, op, part, slot))
+        return SS_OK;
     s->covers = 0;
     for (uint32_t u = s->first_use[op.i]; u < s->first_use[op.i + 1]; u++) {
         const ss_feed *f = &s->feed[s->use[u]];

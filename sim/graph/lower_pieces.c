@@ -340,7 +340,7 @@ static int64_t common(int64_t lo, int64_t hi, int64_t other_lo, int64_t other_hi
     return hi > lo ? hi - lo : 0;
 }
 
-static ss_status reserve_pieces(struct ss_lower_scratch *s, size_t more, ss_error *err)
+static inline ss_status reserve_pieces(struct ss_lower_scratch *s, size_t more, ss_error *err)
 {
     size_t need = (size_t)s->pieces + 1 + more;
     ss_status e = SS_OK;
@@ -380,6 +380,15 @@ static ss_status pieces_of_grid(struct ss_lower_scratch *s, const ss_feed *f, co
     if (!bytes || !most)
         return SS_OK;
     ss_status e = reserve_pieces(s, most, err);
+    if (!e && g->axes == 1) { /* nearly always */
+        const axis *a = &g->axis[0];
+        for (uint32_t j = begin[0]; j < end[0]; j++, from += a->stride) {
+            int64_t n = common(need->lo[a->dim], need->hi[a->dim], a->lo[j], a->hi[j]);
+            if (n)
+                push_piece(s, from, to, bytes * n);
+        }
+        return SS_OK;
+    }
     for (uint32_t i = g->axes; !e; i = g->axes) {
         int64_t volume = bytes;
         for (uint32_t j = 0; j < g->axes; j++) {

@@ -104,25 +104,6 @@ char *ss_shape_text(const ss_shape *s, char *buffer, size_t n)
     return buffer;
 }
 
-ss_box ss_box_whole(const ss_shape *s)
-{
-    ss_box b;
-    b.rank = s->rank;
-    for (uint32_t d = 0; d < SS_MAX_DIMS; d++) { /* an initializer costs three times as much */
-        b.lo[d] = 0;
-        b.hi[d] = d < s->rank ? s->extent[d] : 0;
-    }
-    return b;
-}
-
-bool ss_box_empty(const ss_box *b)
-{
-    for (uint32_t d = 0; d < b->rank; d++)
-        if (b->lo[d] >= b->hi[d])
-            return true;
-    return false;
-}
-
 int64_t ss_box_elements(const ss_box *b)
 {
     if (ss_box_empty(b))

@@ -308,7 +308,7 @@ ss_status ss_costs_timer(ss_costs *c, const ss_topology *t, ss_timer *out, ss_er
     }
     if (!s) {
         timer->hash = hash;
-        *out = (ss_timer){timer, part_time, memory_time};
+        *out = (ss_timer){timer, part_time, memory_time, timer->device};
     }
     return s;
 }

@@ -4,7 +4,7 @@
  * operators are found then, and kept).  Times of operators come from a roofline, so they are what a
  * user's run would ask.  Every option that changes what is lowered has its rows.
  *
- * bench_lower [RUNS [TEXT]]      TEXT: only rows whose model, strategy or options contain it */
+ * bench_lower [RUNS [TEXT...]]      only rows whose model, strategy or options contain each TEXT */
 #include "config.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ typedef struct bench {
     ss_timer timer;
     ss_engine *engine;
     int runs;
-    const char *only;
+    char **only; /* texts that a row has to contain, each; NULL ends */
     double worst;
 } bench;
 
@@ -107,8 +107,9 @@ static void measure(bench *b, const char *name, ss_model *m, int how, int varian
     ss_lowered l = {0};
     ss_timeline line = {0};
     ss_lower_options o = options_of(variant, text, sizeof text);
-    if (b->only && !strstr(name, b->only) && !strstr(names[how], b->only) && !strstr(text, b->only))
-        return;
+    for (char **only = b->only; *only; only++)
+        if (!strstr(name, *only) && !strstr(names[how], *only) && !strstr(text, *only))
+            return;
     net_must(ss_strategy_new(m, b->t, &s, &err), &err);
     place(s, how);
     double first = now(), lower = 1e9, simulate = 1e9;
@@ -142,7 +143,7 @@ int main(int argc, char **argv)
 {
     bench b = {.t = net_cluster(16, 4, 10e9, 7e9, 1e-6),
                .runs = argc > 1 ? atoi(argv[1]) : 7,
-               .only = argc > 2 ? argv[2] : NULL};
+               .only = argv + (argc > 2 ? 2 : argc)};
     ss_costs *costs;
     net_must(ss_routes_new(b.t, &b.r, &err), &err);
     net_must(ss_costs_new(&costs, &err), &err);
