@@ -225,22 +225,69 @@ static int unknown_topic(lua_State *L, const char *topic)
                          topic);
 }
 
-static int folder_body(lua_State *L)
+/* Adds the options that the file declares, as its function tells them to options.help. */
+static void add_declared(lua_State *L, const char *folder, const char *name, ss_text *out)
 {
-    const char *word = ss_host_cli(L)->argument[0];
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "soapstone.options");
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, "help");
+    lua_getglobal(L, "require");
+    lua_pushfstring(L, "%s.%s", folder, name);
+    lua_call(L, 1, 1);
+    lua_call(L, 1, 1);
+    const char *lines = lua_tostring(L, -1);
+    if (lines && *lines)
+        ss_text_add(out, "\n\noptions:\n%s", lines);
+    lua_pop(L, 2);
+}
+
+/* What needs no Lua; false: it is a folder of ours, one of its files, or nothing. */
+static bool add_plain(const char *word, ss_text *out)
+{
+    const ss_command *command = word ? ss_command_find(word) : NULL;
+    const ss_op_kind *kind = word ? ss_op_kind_find(word) : NULL;
+    const ss_lua_type *type = word ? find_type(word) : NULL;
+    const struct topic *topic = word ? find_topic(word) : NULL;
+    if (!word)
+        ss_args_overview(out);
+    else if (command)
+        ss_args_help(command, out);
+    else if (topic == topics)
+        add_topics(out);
+    else if (topic && topic->add)
+        topic->add(out);
+    else if (type)
+        add_type(type, out);
+    else if (kind)
+        add_kind(kind, out);
+    else
+        return false;
+    return true;
+}
+
+int ss_help_push(lua_State *L, const char *word)
+{
     const struct topic *topic = find_topic(word);
     ss_text *text = ss_lua_text_new(L);
-    bool found = topic != NULL;
-    if (topic)
+    bool found = add_plain(word, text);
+    if (!found && topic) {
         add_folder(L, topic->name, text);
+        found = true;
+    }
     for (int i = OF_FOLDERS; i < TOPICS && !found; i++) {
         found = ss_lua_library_comment(L, topics[i].name, word, true, text);
         if (found)
-            ss_text_add(text, "\n\nrequire \"%s.%s\" { options }\n", topics[i].name, word);
+            add_declared(L, topics[i].name, word, text);
+        if (found)
+            ss_text_add(text, "\nrequire \"%s.%s\" { options }\n", topics[i].name, word);
     }
-    if (!found)
-        return unknown_topic(L, word);
-    ss_lua_text_push(L, text);
+    return found ? ss_lua_text_push(L, text) : unknown_topic(L, word);
+}
+
+static int folder_body(lua_State *L)
+{
+    ss_help_push(L, ss_host_cli(L)->argument[0]);
     fputs(lua_tostring(L, -1), stdout);
     lua_pushinteger(L, 0);
     return 1;
@@ -249,24 +296,7 @@ static int folder_body(lua_State *L)
 static int run(ss_cli *cli)
 {
     ss_text text = {0};
-    const char *word = cli->arguments ? cli->argument[0] : NULL;
-    const ss_command *command = word ? ss_command_find(word) : NULL;
-    const ss_op_kind *kind = word ? ss_op_kind_find(word) : NULL;
-    const ss_lua_type *type = word ? find_type(word) : NULL;
-    const struct topic *topic = word ? find_topic(word) : NULL;
-    if (!word)
-        ss_args_overview(&text);
-    else if (command)
-        ss_args_help(command, &text);
-    else if (topic == topics)
-        add_topics(&text);
-    else if (topic && topic->add)
-        topic->add(&text);
-    else if (type)
-        add_type(type, &text);
-    else if (kind)
-        add_kind(kind, &text);
-    else
+    if (!add_plain(cli->arguments ? cli->argument[0] : NULL, &text))
         return ss_host_call(cli, folder_body);
     ss_error err;
     ss_status s = ss_text_status(&text, &err);

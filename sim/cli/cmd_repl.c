@@ -14,6 +14,7 @@
 #include "cli/host.h"
 #include "cli/prompt.h"
 #include "lua/box.h"
+#include "lua/opts.h"
 #include "lua/state.h"
 
 /* -- completion ------------------------------------------------------------------------------- */
@@ -233,6 +234,17 @@ static bool asks_to_end(lua_State *L, const char *chunk)
 
 enum { MOST_ENTRIES = 24, MOST_VALUE = 72 };
 
+/* "name = ..." of a table that is called something: a device of a result, a link, a step. */
+static bool print_name(lua_State *L, int index)
+{
+    lua_pushliteral(L, "name");
+    bool named = lua_rawget(L, index) == LUA_TSTRING;
+    if (named)
+        printf("{ name = \"%.*s\", ... }", MOST_VALUE, lua_tostring(L, -1));
+    lua_pop(L, 1);
+    return named;
+}
+
 /* A value in a table's listing: one line, cut. */
 static void print_entry(lua_State *L, int index)
 {
@@ -240,6 +252,8 @@ static void print_entry(lua_State *L, int index)
     bool text = lua_type(L, index) == LUA_TSTRING;
     if (lua_istable(L, index) && luaL_getmetafield(L, index, "__tostring") == LUA_TNIL) {
         lua_Integer items = (lua_Integer)lua_rawlen(L, index);
+        if (print_name(L, index))
+            return;
         if (items)
             printf("{ ... } -- list of %lld", (long long)items);
         else
@@ -340,6 +354,47 @@ static int call_chunk(lua_State *L, const ss_prompt *prompt)
     return outcome;
 }
 
+/* -- help at the prompt ------------------------------------------------------------------------ */
+
+/* help "conv2d" -> text, which the prompt prints */
+static int help_on(lua_State *L)
+{
+    ss_help_push(L, ss_lua_text(L, 2, "help: the topic"));
+    size_t n;
+    const char *text = lua_tolstring(L, -1, &n);
+    lua_pushlstring(L, text, n && text[n - 1] == '\n' ? n - 1 : n);
+    return 1;
+}
+
+static int help_text(lua_State *L)
+{
+    lua_pushliteral(
+        L,
+        "help \"TOPIC\" explains a topic: help \"topics\" lists them all, help \"operators\" the\n"
+        "kinds of operators, help \"conv2d\" the options of one, help \"models\" and\n"
+        "help \"topologies\" what is ready-made, help \"result\" what a result can be asked.\n"
+        "  m = require \"models.mlp\" {}\n"
+        "  t = require \"topologies.ring\" {}\n"
+        "  p = soapstone.problem { model = m, topology = t }\n"
+        "  r = p:simulate(p:strategy \"data_parallel\")\n"
+        "  r\n"
+        "An expression is printed; Tab completes names; Ctrl-D ends.");
+    return 1;
+}
+
+/* The global `help`: a value that prints itself and can be called. */
+static void set_help(lua_State *L)
+{
+    lua_newtable(L);
+    lua_createtable(L, 0, 2);
+    lua_pushcfunction(L, help_on);
+    lua_setfield(L, -2, "__call");
+    lua_pushcfunction(L, help_text);
+    lua_setfield(L, -2, "__tostring");
+    lua_setmetatable(L, -2);
+    lua_setglobal(L, "help");
+}
+
 /* -- the loop --------------------------------------------------------------------------------- */
 
 typedef struct repl {
@@ -359,11 +414,13 @@ static int body(lua_State *L)
     lua_call(L, 1, 1);
     if (talks) {
         lua_getfield(L, -1, "version");
-        printf("soapstone %s, %s. The module is in the global soapstone; Ctrl-D ends.\n",
+        printf("soapstone %s, %s. The module is in the global soapstone; help says more; "
+               "Ctrl-D ends.\n",
                lua_tostring(L, -1), LUA_RELEASE);
         lua_pop(L, 1);
     }
     lua_setglobal(L, "soapstone");
+    set_help(L);
     int outcome;
     chunk_at at = {.counted = !talks, .first = 1};
     while (read_chunk(L, r->prompt, &at, &r->line, &r->chunk, &outcome)) {
@@ -407,7 +464,8 @@ const ss_command ss_command_repl = {
     .about =
         "Expressions are printed, tables one level deep; what is not complete goes on in the next\n"
         "line; Tab completes names, fields and methods; Ctrl-C cancels; Ctrl-D, exit or quit\n"
-        "ends it; the history is kept in $XDG_STATE_HOME/soapstone/history. From a pipe there\n"
+        "ends it; help \"TOPIC\" says what soapstone help TOPIC does; the history is kept in "
+        "$XDG_STATE_HOME/soapstone/history. From a pipe there\n"
         "are no prompts, and the first error ends it.",
     .flags = flags,
     .example = "echo 'print(soapstone.version)' | soapstone repl",

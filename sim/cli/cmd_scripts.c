@@ -1,4 +1,8 @@
 /* cmd_scripts.c - the commands that are ready-made scripts: scripts/lua/commands/NAME.lua. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "cli/commands.h"
 #include "cli/host.h"
 #include "io/file.h"
@@ -30,6 +34,16 @@ static const ss_flag simulate_flags[] = {
     {0},
 };
 
+/* A file of the user's own that is there and may not be read is the machine's failure, which Lua's
+ * words would not tell from a missing one. */
+static ss_status refuse_unreadable(const ss_cli *cli, const char *flag, ss_error *err)
+{
+    const char *path = ss_args_value(cli, flag);
+    if (path && strpbrk(path, "/.") && access(path, R_OK) && errno == EACCES)
+        return ss_file_fail(err, errno, "read", path);
+    return SS_OK;
+}
+
 /* Whether the record can be written is asked first: a long simulation that then cannot be kept is
  * a lost one. */
 static int simulate(ss_cli *cli)
@@ -37,6 +51,8 @@ static int simulate(ss_cli *cli)
     const char *record = ss_args_value(cli, "record");
     ss_error err;
     ss_file f = {0};
+    if (refuse_unreadable(cli, "model", &err) || refuse_unreadable(cli, "topology", &err))
+        return ss_cli_fail(&err);
     if (record && ss_file_begin(record, &f, &err))
         return ss_cli_fail(&err);
     if (record)

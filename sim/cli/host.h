@@ -25,4 +25,7 @@ void ss_host_release_interrupt(void);
  * arguments (from 1), and may return an exit status. */
 int ss_host_script_command(ss_cli *cli);
 
+/* Pushes the text of `soapstone help WORD`, or raises about a word that is no topic. */
+int ss_help_push(lua_State *L, const char *word);
+
 #endif

@@ -57,6 +57,13 @@ expect 2 "soapstone: --model ./: Is a directory" simulate -m ./ -t ring
 echo 'kind,shape' >short.csv
 expect 2 "soapstone: --model should be the path of a Lua file: ./short.csv:" simulate -m ./short.csv -t ring
 if grep -q traceback err; then bad "a traceback for a file that is not Lua"; else ok; fi
+echo 'return 3' >private.lua
+chmod 0 private.lua
+if [ ! -r private.lua ]; then # the superuser reads it
+  expect 3 "cannot read private.lua: Permission denied" simulate -m private.lua -t ring
+  expect 3 "cannot read private.lua: Permission denied" run private.lua
+fi
+rm -f private.lua
 echo 'return 3' >number.lua
 expect 2 "--model number.lua: the file should return a function of options, or the model itself, not a number" \
   simulate -m number.lua -t ring
@@ -143,6 +150,17 @@ expect 0 '"100 Gb/s"' help units
 expect 0 "nmt              neural machine translation" help models
 expect 0 "p100_cluster     machines of four P100" help topologies
 expect 0 'require "models.nmt"' help nmt
+expect 0 "  attention            one of proxy, luong; proxy unless given" help nmt
+expect 0 "  batch                a whole number, at least 1; 256 unless given" help mlp
+expect 0 "  nvlink               a quantity in B/s; 18.3 GB/s unless given" help p100_cluster
+for name in $("$SOAPSTONE" repl <<'LUA'
+for line in io.popen("ls '" .. soapstone.home .. "/models' '" .. soapstone.home .. "/topologies'"):lines() do
+  print(line:match "^([%w_]+)%.lua$" or "")
+end
+LUA
+); do
+  if "$SOAPSTONE" help "$name" | grep -qx 'options:'; then ok; else bad "help $name tells no options"; fi
+done
 
 expect 0 "problem:simulate(strategy, { name = }) -> result" help problem
 expect 0 "model:totals()" help model
@@ -215,6 +233,13 @@ repl 'exit = 3\nexit\n' '3 '
 repl '{ b = 1.5, a = { 1, 2 }, [3] = "hi", c = {}, f = print }\n' \
   '{   [3] = "hi"   a = { ... } -- list of 2   b = 1.5   c = {}   f = function } '
 repl '{}\n' '{} '
+repl '{ { name = "a", x = 1 }, { name = "b" } }\n' '{   [1] = { name = "a", ... }   [2] = { name = "b", ... } } '
+repl 'help "units"\n' "$("$SOAPSTONE" help units | tr '\n' ' ')"
+repl 'help "conv2d"\n' "$("$SOAPSTONE" help conv2d | tr '\n' ' ')"
+repl 'help "conv2"\n' "soapstone: stdin:1: there is no help on 'conv2'; did you mean 'conv2d'? "
+repl 'help(3)\n' "soapstone: stdin:1: help: the topic should be a text, not a number "
+echo help | "$SOAPSTONE" repl >out 2>err
+if grep -q '^help "TOPIC" explains' out; then ok; else bad "help at the prompt"; fi
 repl 'x = 1\n\nfor i = 1, 2 do\nend\nerror("here")\n' 'soapstone: stdin:5: here '
 repl 'x = 1\nfunction f(\n)\nerror("in it") end\nf()\n' 'soapstone: stdin:4: in it '
 printf 'error("a")\nprint("not here")\n' | "$SOAPSTONE" repl >out 2>err

@@ -67,6 +67,32 @@ claim("quantities are read and shown with their units", function()
   fails("should be a number of seconds or a text such as", unit.read, {}, "s")
 end)
 
+claim("help tells what a function of options declares, and makes nothing", function()
+  local made = 0
+  local function make(o)
+    o = options(o, { width = 4, share = 0.5, kind = "p100", flag = false, list = {},
+      rate = options.quantity("25 GB/s", "B/s"), way = options.choice("up", { "up", "down" }),
+      some = options.count(3, { min = 2, max = 7 }), must = options.required "count", any = options.any("x") })
+    made = made + 1
+  end
+  equal(options.help(make), table.concat({
+    "  any                  of several kinds; x unless given",
+    "  flag                 true or false; false unless given",
+    "  kind                 a text; p100 unless given",
+    "  list                 a table; {} unless given",
+    "  must                 a whole number; must be given",
+    "  rate                 a quantity in B/s; 25 GB/s unless given",
+    "  share                a number; 0.5 unless given",
+    "  some                 a whole number, 2 to 7; 3 unless given",
+    "  way                  one of up, down; up unless given",
+    "  width                a whole number, at least 1; 4 unless given", "" }, "\n"))
+  equal(made, 0)
+  equal(options.help(function() made = made + 1 end), "")
+  fails("a function of options is needed, not a number", options.help, 3)
+  make { must = 1 }
+  equal(made, 2)
+end)
+
 claim("refuse formats its sentence and nearest finds a word", function()
   fails("depth 7 is no good", soapstone.refuse, "depth %d is no good", 7)
   equal(soapstone.nearest("rign", { "tree", "ring" }), "ring")

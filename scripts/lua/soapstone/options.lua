@@ -131,7 +131,11 @@ end
 
 local options = {}
 
+local Listing = {} -- the metatable of what leaves a function that is only asked for its options
+local listing = false
+
 local function make(_, given, presets)
+  if listing then error(setmetatable({ presets = presets }, Listing), 0) end
   local caller = debug.getinfo(2, "S")
   local file = caller and caller.source:match "^@.-([^/]+)%.lua$"
   whose = file and file .. ": " or ""
@@ -176,6 +180,43 @@ end
 function options.required(kind, unit)
   if not read[kind] then error(("there is no kind of option '%s'"):format(kind), 2) end
   return rule(kind, nil, { required = true, unit = unit })
+end
+
+local function bounds(r)
+  if r.min and r.max then return (", %s to %s"):format(r.min, r.max) end
+  return r.min and ", at least " .. r.min or r.max and ", at most " .. r.max or ""
+end
+
+local says = {
+  count = function(r) return "a whole number" .. bounds(r) end,
+  number = function(r) return "a number" .. bounds(r) end,
+  quantity = function(r) return "a quantity in " .. r.unit .. bounds(r) end,
+  choice = function(r) return "one of " .. table.concat(r.choices, ", ") end,
+  text = function() return "a text" end,
+  flag = function() return "true or false" end,
+  list = function() return "a table" end,
+  any = function() return "of several kinds" end,
+}
+
+-- A line for each option that a function of options declares.  It is called with none and left at its
+-- call of options(o, { ... }): what it makes is not made.
+function options.help(declares)
+  if type(declares) ~= "function" then
+    soapstone.refuse("options.help: a function of options is needed, not %s", kind_of(declares))
+  end
+  listing = true
+  local done, left = pcall(declares, {})
+  listing = false
+  if done or getmetatable(left) ~= Listing then return "" end
+  local lines = {}
+  for name, preset in ordered(left.presets) do
+    local r = rule_of(preset)
+    local unless = r.preset
+    if type(unless) == "table" then unless = #unless == 0 and "{}" or "{ ... }" end
+    lines[#lines + 1] = ("  %-20s %s; %s\n"):format(name, says[r.kind](r),
+      r.required and "must be given" or tostring(unless) .. " unless given")
+  end
+  return table.concat(lines)
 end
 
 options.refuse = soapstone.refuse -- refuse(format, ...): for what only the model or topology can know
