@@ -33,6 +33,7 @@ typedef struct request {
     const ss_lua_problem *problem;
     entry *result, *strategy, *file;
     uint32_t results, strategies, files;
+    uint32_t given_strategies; /* those behind are of the results, see join */
 } request;
 
 static void refuse_other_problem(lua_State *L, const request *r, const ss_model *m,
@@ -161,6 +162,7 @@ static void join(lua_State *L, request *q)
     if (q->strategies)
         memcpy(all, q->strategy, q->strategies * sizeof *all);
     q->strategy = all;
+    q->given_strategies = q->strategies;
     luaL_checkstack(L, (int)q->results + 1, "too many results");
     for (uint32_t i = 0; i < q->results; i++) {
         entry *result = &q->result[i];
@@ -282,10 +284,13 @@ static ss_status write_parts(ss_record *r, const request *q, ss_error *err)
     ss_status s = ss_record_model(r, q->problem->model, err);
     if (!s)
         s = ss_record_topology(r, q->problem->topology, err);
-    for (uint32_t i = 0; !s && i < q->strategies; i++)
+    for (uint32_t i = 0; !s && i < q->given_strategies; i++)
         s = ss_record_strategy(r, q->strategy[i].name, q->strategy[i].strategy, err);
     for (uint32_t i = 0; !s && i < q->results; i++)
         s = write_timeline(r, &q->result[i], err);
+    /* Last, since these have names of timelines: one that cannot be is refused as a timeline's. */
+    for (uint32_t i = q->given_strategies; !s && i < q->strategies; i++)
+        s = ss_record_strategy(r, q->strategy[i].name, q->strategy[i].strategy, err);
     return s;
 }
 
