@@ -39,6 +39,11 @@ static int load_script(lua_State *L, const char *script)
     lua_pushvalue(L, -1);
     lua_pushstring(L, from_stdin ? "stdin" : script);
     ss_lua_note_script(L);
+    if (n >= 3 &&
+        !memcmp(chunk, "\xef\xbb\xbf", 3)) { /* the mark that some editors begin UTF-8 with */
+        chunk += 3;
+        n -= 3;
+    }
     if (*chunk == '#') { /* "#!/usr/bin/env soapstone": its newline stays, so lines keep numbers */
         size_t first = strcspn(chunk, "\n");
         chunk += first;

@@ -122,7 +122,9 @@ int ss_host_traceback(lua_State *L)
     if (!message) {
         if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING)
             return 1;
-        message = lua_pushfstring(L, "(the error is %s)", ss_lua_kind_of(L, 1));
+        luaL_where(L, 2); /* 1 is `error` itself */
+        message =
+            lua_pushfstring(L, "%s(the error is %s)", lua_tostring(L, -1), ss_lua_kind_of(L, 1));
     }
     ss_cli *cli = ss_host_cli(L);
     bool debug = cli && ss_args_has(cli, "debug");

@@ -152,7 +152,9 @@ ss_status ss_record_group(ss_record *r, const char *above, const char *what, con
                        what, SS_RECORD_NAME, name, SS_RECORD_NAME);
     snprintf(group, n, "%s/%s", above, name);
     if (ss_h5_has(r->h5, group))
-        return ss_fail(err, SS_EINVAL, "%s has a %s \"%s\" already", ss_h5_path(r->h5), what, name);
+        return ss_fail(err, SS_EINVAL,
+                       "%s: two of what is recorded are a %s called \"%s\": give one another name",
+                       ss_h5_path(r->h5), what, name);
     return SS_OK;
 }
 

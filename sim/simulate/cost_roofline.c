@@ -205,6 +205,18 @@ static void say_what_lacks(const ss_device_def *device, const char *what, ss_cos
              near ? "; was " : "", near ? near : "", near ? " meant?" : "");
 }
 
+/* "peak for bf16, only for f32, f16: ..." */
+static void name_peak(const ss_device_def *device, ss_dtype dtype, char *what, size_t n)
+{
+    int used = snprintf(what, n, "peak for %s", ss_dtype_name(dtype)), found = 0;
+    for (int d = 0; d < SS_DTYPES && used > 0 && (size_t)used < n; d++)
+        if (device->flop_per_s[d] > 0)
+            used += snprintf(what + used, n - (size_t)used, "%s%s", found++ ? ", " : ", only for ",
+                             ss_dtype_name((ss_dtype)d));
+    if (found && used > 0 && (size_t)used < n)
+        snprintf(what + used, n - (size_t)used, ": choose the model's dtype or another device");
+}
+
 void ss_cost_roofline_ask(const ss_cost_roofline *r, const ss_cost_part *part,
                           ss_cost_answer *answer)
 {
@@ -218,8 +230,8 @@ void ss_cost_roofline_ask(const ss_cost_roofline *r, const ss_cost_part *part,
     ss_dtype dtype = part->op->out[0].dtype;
     double peak = peak_of(part->device, dtype), bandwidth = part->device->memory_bytes_per_s;
     if (work.flops > 0 && !(peak > 0)) {
-        char what[32];
-        snprintf(what, sizeof what, "peak for %s", ss_dtype_name(dtype));
+        char what[120];
+        name_peak(part->device, dtype, what, sizeof what);
         say_what_lacks(part->device, what, answer);
         return;
     }

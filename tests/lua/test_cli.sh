@@ -215,6 +215,10 @@ expect 0 "1	args.lua	--x	${SOAPSTONE%-under-valgrind}	--x" args.lua --x
 mkdir lib && echo 'return "beside the script"' >lib/part.lua
 echo 'print(require "part")' >lib/main.lua
 expect 0 "beside the script" run lib/main.lua
+printf '\357\273\277print "after a mark"\n' >mark.lua
+expect 0 "after a mark" run mark.lua
+printf '\nerror { code = 3 }\n' >table.lua
+expect 2 "table.lua:2: (the error is a table)" run table.lua
 printf '#!/usr/bin/env soapstone\nprint(debug.getinfo(1).currentline)\n' >shebang.lua
 expect 0 "2" run shebang.lua
 if [ "$(echo 'print(6 * 7)' | "$SOAPSTONE" run -)" = 42 ]; then ok; else bad "run -"; fi

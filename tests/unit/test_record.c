@@ -116,7 +116,7 @@ static void names_that_cannot_be_groups_are_refused(void)
     long_name[200] = 0;
     CHECK_OK(write_views(path, &v, long_name, NULL, &err));
     CHECK(write_views(path, &v, "same", "same", &err) == SS_EINVAL, "twice");
-    CHECK_TEXT(err.text, "run.h5 has a timeline \"same\" already");
+    CHECK_TEXT(err.text, "two of what is recorded are a timeline called \"same\"");
 }
 
 static void a_record_that_is_given_up_leaves_nothing(void)
