@@ -38,7 +38,7 @@ void ss_costs_free(ss_costs *c)
         return;
     for (uint32_t i = 0; i < c->sources; i++) {
         release(c->source[i].is);
-        ss_free(c->source[i].unknown);
+        ss_names_free(&c->source[i].unknown);
     }
     for (uint32_t i = 0; i < c->timers; i++)
         ss_cost_timer_free(c->timer[i]);
@@ -378,6 +378,20 @@ static void report_constants(const ss_costs *c, const ss_cost_roofline *r, ss_te
     }
 }
 
+/* What a table did not know, and why: left to the next source, or missing. */
+static void report_unknown(const ss_cost_slot *slot, ss_text *out)
+{
+    if (!slot->unknowns)
+        return;
+    ss_text_add(out, "    did not know %llu part%s:\n", (unsigned long long)slot->unknowns,
+                ss_plural(slot->unknowns));
+    for (uint32_t i = 1; i <= slot->unknown.n; i++)
+        ss_text_add(out, "      %s\n", ss_names_text(&slot->unknown, i));
+    if (slot->unknowns > slot->unknown.n)
+        ss_text_add(out, "      and %llu more\n",
+                    (unsigned long long)(slot->unknowns - slot->unknown.n));
+}
+
 static void report_unasked(const ss_cost_given *g, ss_text *out)
 {
     const ss_names *names = ss_cost_given_names(g);
@@ -396,6 +410,7 @@ ss_status ss_costs_report(const ss_costs *c, ss_text *out, ss_error *err)
     for (uint32_t i = 0; i < c->sources; i++) {
         const ss_cost_source *s = c->source[i].is;
         report_source(&c->source[i], out);
+        report_unknown(&c->source[i], out);
         if (s->sort == SS_COST_GIVEN)
             report_unasked(s->given, out);
         if (s->sort == SS_COST_ROOFLINE)
@@ -445,10 +460,10 @@ ss_status ss_costs_say(const ss_costs *c, ss_text *out, ss_text *notes, ss_error
         else if (c->sources > 1 && all)
             ss_text_add(out, " (%llu of %llu parts)", (unsigned long long)slot->told,
                         (unsigned long long)all);
-        if (slot->is->sort == SS_COST_TABLE && all && !slot->told && slot->unknown)
+        if (slot->is->sort == SS_COST_TABLE && all && !slot->told && slot->unknown.n)
             ss_text_add(notes, "table %s answered for none of %llu parts; the first was %s\n",
                         ss_cost_table_name(slot->is->table), (unsigned long long)all,
-                        slot->unknown);
+                        ss_names_text(&slot->unknown, 1));
     }
     ss_status s = ss_text_status(out, err);
     return s ? s : ss_text_status(notes, err);

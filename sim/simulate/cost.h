@@ -3,13 +3,13 @@
  * Three kinds of sources, asked in the order in which they were added; the first that knows wins:
  *   given     seconds by operator name, for one part (or for the whole, shared by FLOP)
  *   table     measured seconds by (kind, attributes, part shape, element type, phase, device kind),
- *             interpolated in size with GSL between measured sizes, never beyond them; backward of an
- *             operator that reads only the data is its share, by FLOP, of the measured backward
- *   roofline  launch + the longer of computing and moving, efficiency falling with small work;
- *             constants by device kind, each with its source
- * Every answer is remembered by all that it depends on (the operator's definition, not its address),
- * so a search asks the slow sources once.  What no source knew is collected, all of it, for one clear
- * report: until then such a part counts as 0, so whoever lowers asks ss_costs_refuse_missing next.
+ *             interpolated in size with GSL between measured sizes, never beyond them; backward of
+ * an operator that reads only the data is its share, by FLOP, of the measured backward roofline
+ * launch + the longer of computing and moving, efficiency falling with small work; constants by
+ * device kind, each with its source Every answer is remembered by all that it depends on (the
+ * operator's definition, not its address), so a search asks the slow sources once.  What no source
+ * knew is collected, all of it, for one clear report: until then such a part counts as 0, so
+ * whoever lowers asks ss_costs_refuse_missing next.
  *
  * One ss_costs is for one thread at a time.
  */
@@ -30,12 +30,12 @@ ss_status ss_costs_new(ss_costs **out, ss_error *err);
 void ss_costs_free(ss_costs *c);
 
 /* Efficiency model of a device kind.  Products (whatever has macs) take
- *     launch + max((flop + half_flop) / (peak * efficiency), bytes / (bandwidth * operand_efficiency))
- * so that products of half_flop FLOP run at half of the efficiency of large ones (Hockney's n 1/2),
- * and all other work
- *     launch + max(flop / (peak * flop_efficiency), bytes / (bandwidth * memory_efficiency))
- * Peak and bandwidth are the device's; where it has no peak for tf32 that for f32 is taken, as
- * libraries do.  What computes and moves nothing (a view) takes no time at all. */
+ *     launch + max((flop + half_flop) / (peak * efficiency), bytes / (bandwidth *
+ * operand_efficiency)) so that products of half_flop FLOP run at half of the efficiency of large
+ * ones (Hockney's n 1/2), and all other work launch + max(flop / (peak * flop_efficiency), bytes /
+ * (bandwidth * memory_efficiency)) Peak and bandwidth are the device's; where it has no peak for
+ * tf32 that for f32 is taken, as libraries do.  What computes and moves nothing (a view) takes no
+ * time at all. */
 typedef struct ss_roofline {
     const char *kind;                /* of ss_device_def; "*": any */
     double launch_s;                 /* each task that does anything */
@@ -70,8 +70,9 @@ ss_status ss_costs_check_devices(const ss_costs *c, const ss_topology *t, ss_err
 typedef struct ss_measured {
     const char *kind, *device_kind;
     const char *attributes; /* canonical text: "kernel_h=3 kernel_w=3 ...", as ss_cost_key has it */
-    const char *shape;      /* the part's output extents, then each input's: "64x64x55x55 < 64x3x224x224, ..." */
-    const char *dtype;      /* of output 0 */
+    const char *
+        shape; /* the part's output extents, then each input's: "64x64x55x55 < 64x3x224x224, ..." */
+    const char *dtype; /* of output 0 */
     ss_phase phase;
     double seconds, spread_s; /* spread: standard deviation, 0 if not known */
     uint32_t samples;         /* how many runs the seconds are the middle of; 0 if not known */
@@ -79,13 +80,14 @@ typedef struct ss_measured {
 
 /* Rows that follow belong to this table; the name ("profile.csv") is for messages. */
 ss_status ss_costs_begin_table(ss_costs *c, const char *name, ss_error *err);
-/* Refuses a row whose kind, attributes, shape or element type cannot be, and one measured before. */
+/* Refuses a row whose kind, attributes, shape or element type cannot be, and one measured before.
+ */
 ss_status ss_costs_add_measured(ss_costs *c, const ss_measured *row, ss_error *err);
 
-/* The measured key of a part, as ss_measured spells it.  Attributes in the order of the kind's table;
- * those that say how wide the output is (out, hidden, size) are left out, since the shape says it, and
- * counts that are split with it (heads, groups) are those of the part: a part has the key of an
- * operator of its size. */
+/* The measured key of a part, as ss_measured spells it.  Attributes in the order of the kind's
+ * table; those that say how wide the output is (out, hidden, size) are left out, since the shape
+ * says it, and counts that are split with it (heads, groups) are those of the part: a part has the
+ * key of an operator of its size. */
 void ss_cost_key(const ss_op_def *op, const ss_box *main, ss_text *attributes, ss_text *shape);
 
 /* Appends the sources of another, whose times keep their scale; it may be freed or added to
@@ -96,17 +98,17 @@ ss_status ss_costs_add_all(ss_costs *c, const ss_costs *from, ss_error *err);
  * replaces the one that was set before. */
 ss_status ss_costs_set_scale(ss_costs *c, double scale, ss_error *err);
 
-/* What lowering asks.  The timer lives as long as c and is for this topology, which must outlive its
- * use; topologies may have timers side by side. */
+/* What lowering asks.  The timer lives as long as c and is for this topology, which must outlive
+ * its use; topologies may have timers side by side. */
 ss_status ss_costs_timer(ss_costs *c, const ss_topology *t, ss_timer *out, ss_error *err);
 
-/* Distinct keys that no source knew, so far; and a refusal that names the first and counts the others
- * if there were any since this was asked last. */
+/* Distinct keys that no source knew, so far; and a refusal that names the first and counts the
+ * others if there were any since this was asked last. */
 uint32_t ss_costs_missing(const ss_costs *c);
 ss_status ss_costs_refuse_missing(ss_costs *c, ss_error *err);
 
-/* How the answers came about so far: parts asked for, by source, exact or interpolated; every key that
- * no source knew; given times that nobody asked for.  Written for a person. */
+/* How the answers came about so far: parts asked for, by source, exact or interpolated; every key
+ * that no source knew; given times that nobody asked for.  Written for a person. */
 ss_status ss_costs_report(const ss_costs *c, ss_text *out, ss_error *err);
 /* The same of one simulation, as a line among its assumptions: "table times.csv (12 of 40 parts),
  * roofline scaled by 100 for the rest", counted since ss_costs_count; and in `notes` a sentence a

@@ -18,12 +18,15 @@ typedef struct ss_cost_source {
     ss_cost_roofline *roofline;
 } ss_cost_source;
 
+enum { SS_COST_TOLD = 100 };
+
 typedef struct ss_cost_slot {
     ss_cost_source *is;
     double scale;                 /* of the costs that it came from */
     uint64_t exact, interpolated; /* new parts it answered for */
     uint64_t told;                /* parts, new or not, since ss_costs_count */
-    char *unknown;                /* of a table: the first part that it did not know; NULL: none */
+    ss_names unknown;  /* of a table: the first SS_COST_TOLD parts it did not know, and why */
+    uint64_t unknowns; /* all of them */
 } ss_cost_slot;
 
 typedef struct ss_cost_timer ss_cost_timer;

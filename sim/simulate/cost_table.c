@@ -5,7 +5,8 @@
  * not measured is looked for between two rows that differ from it in one extent of the output, the
  * sample say, and in those input extents that follow it.  Between them time is a straight line in
  * logarithms, exact for any power of the size; nothing is ever said of sizes beyond the measured
- * ones.
+ * ones.  Where no two rows are so near, the corners of a measured box around the part will do:
+ * along one dimension after the other, the same line between what is known or found on either side.
  */
 #include <ctype.h>
 #include <math.h>
@@ -392,11 +393,9 @@ static bracket bracket_of(const group *g, const extents *q, uint32_t d, const bo
     return b;
 }
 
-static double between(const bracket *b, const extents *q, uint32_t d)
+/* At size `at` between x[0] and x[1], where it takes y[0] and y[1] seconds. */
+static double between(double x[2], double y[2], double at)
 {
-    double x[2] = {(double)b->below->extent[d], (double)b->above->extent[d]};
-    double y[2] = {b->below->seconds, b->above->seconds};
-    double at = (double)q->at[d];
     bool logarithms = y[0] > 0 && y[1] > 0; /* a time of 0 has none */
     if (logarithms) {
         at = log(at);
@@ -431,13 +430,104 @@ static void interpolate(const group *g, const ss_cost_part *part, const extents 
         find_followers(part, q, d, follows);
         bracket b = bracket_of(g, q, d, follows);
         if (b.below && b.above) {
+            double x[2] = {(double)b.below->extent[d], (double)b.above->extent[d]};
+            double y[2] = {b.below->seconds, b.above->seconds};
             answer->found = SS_COST_INTERPOLATED;
-            answer->seconds = between(&b, q, d);
+            answer->seconds = between(x, y, (double)q->at[d]);
             return;
         }
         say_outside(&b, part, q, d, answer);
     }
 }
+
+/* --- between the corners of a box --------------------------------------------------------------
+ */
+
+typedef struct corner_search {
+    const ss_cost_table *t;
+    const group *g;
+    const char *key; /* of the group */
+    const ss_cost_part *part;
+    ss_text text; /* working memory */
+} corner_search;
+
+/* The time of a part of this size if it was measured. */
+static const table_row *measured_row(corner_search *s, const ss_box *main)
+{
+    extents e;
+    extents_of_box(s->part->op, main, &e);
+    ss_text_clear(&s->text);
+    ss_text_add(&s->text, "%s", s->key);
+    if (add_extents_to_key(&s->text, &e, NULL))
+        return NULL;
+    uint32_t exact = ss_names_find(&s->t->exact, ss_text_get(&s->text));
+    return exact ? &s->g->row[s->t->place[exact].row] : NULL;
+}
+
+/* The measured size along d that is next to `from`, above or below it; 0: none. */
+static int64_t next_size(const group *g, uint32_t d, int64_t from, bool above)
+{
+    int64_t best = 0;
+    for (uint32_t i = 0; i < g->rows; i++) {
+        int64_t x = g->row[i].extent[d];
+        if (above ? x > from && (!best || x < best) : x < from && x > best)
+            best = x;
+    }
+    return best;
+}
+
+static bool find_between(corner_search *s, const ss_box *main, uint32_t dims, double *seconds);
+
+/* Along d, on one side: the nearest size for which something is known in the dimensions left. */
+static bool find_side(corner_search *s, const ss_box *main, uint32_t dims, uint32_t d, bool above,
+                      double *size, double *seconds)
+{
+    enum { TRIES = 4 };
+    ss_box at = *main;
+    int64_t x = main->hi[d] - main->lo[d];
+    for (int i = 0; i < TRIES && (x = next_size(s->g, d, x, above)) > 0; i++) {
+        at.hi[d] = at.lo[d] + x;
+        *size = (double)x;
+        if (find_between(s, &at, dims, seconds))
+            return true;
+    }
+    return false;
+}
+
+/* `dims`: a bit for each dimension along which one may still look aside. */
+static bool find_between(corner_search *s, const ss_box *main, uint32_t dims, double *seconds)
+{
+    const table_row *row = measured_row(s, main);
+    if (row) {
+        *seconds = row->seconds;
+        return true;
+    }
+    for (uint32_t d = 0; d < main->rank; d++) {
+        uint32_t left = dims & ~(1u << d);
+        double x[2], y[2];
+        if (left == dims || !find_side(s, main, left, d, false, &x[0], &y[0]) ||
+            !find_side(s, main, left, d, true, &x[1], &y[1]))
+            continue;
+        *seconds = between(x, y, (double)(main->hi[d] - main->lo[d]));
+        return true;
+    }
+    return false;
+}
+
+static void interpolate_in_box(const ss_cost_table *t, const group *g, const char *key,
+                               const ss_cost_part *part, ss_cost_answer *answer)
+{
+    corner_search s = {.t = t, .g = g, .key = key, .part = part};
+    if (find_between(&s, part->main, (1u << part->main->rank) - 1, &answer->seconds))
+        answer->found = SS_COST_INTERPOLATED;
+    else if (!answer->why_not[0])
+        snprintf(answer->why_not, sizeof answer->why_not,
+                 "of its kind and shape sizes on both sides were not measured");
+    ss_text_free(&s.text);
+}
+
+/* --- the answer ---------------------------------------------------------------------------------
+ */
 
 static ss_status key_of_part(const ss_cost_part *part, const extents *e, ss_text *key,
                              ss_error *err)
@@ -470,6 +560,16 @@ static void leave_out_input_gradient(const ss_cost_part *part, ss_cost_answer *a
     answer->seconds *= weights.flops / both.flops;
 }
 
+static void say_no_group(const ss_cost_table *t, const ss_cost_part *part, ss_cost_answer *answer)
+{
+    if (!ss_names_find(&t->devices, part->device->kind))
+        snprintf(answer->why_not, sizeof answer->why_not, "nothing was measured on %s",
+                 part->device->kind);
+    else
+        snprintf(answer->why_not, sizeof answer->why_not,
+                 "no such operator was measured (kind, attributes, type, phase, number of inputs)");
+}
+
 ss_status ss_cost_table_ask(const ss_cost_table *t, const ss_cost_part *part,
                             ss_cost_answer *answer, ss_error *err)
 {
@@ -479,6 +579,9 @@ ss_status ss_cost_table_ask(const ss_cost_table *t, const ss_cost_part *part,
     extents_of_box(part->op, part->main, &e);
     ss_status s = key_of_part(part, &e, &key, err);
     uint32_t id = s ? 0 : ss_names_find(&t->keys, ss_text_get(&key));
+    if (!s && !id)
+        say_no_group(t, part, answer);
+    size_t group_key = key.n;
     if (id)
         s = add_extents_to_key(&key, &e, err);
     if (id && !s) {
@@ -488,6 +591,9 @@ ss_status ss_cost_table_ask(const ss_cost_table *t, const ss_cost_part *part,
             answer->seconds = t->group[id].row[t->place[exact].row].seconds;
         } else {
             interpolate(&t->group[id], part, &e, answer);
+            key.at[group_key] = 0;
+            if (!answer->found)
+                interpolate_in_box(t, &t->group[id], key.at, part, answer);
         }
         leave_out_input_gradient(part, answer);
     }

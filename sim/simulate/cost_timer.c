@@ -59,16 +59,21 @@ static void describe(const ss_cost_part *part, ss_text *out)
     ss_text_free(&shape);
 }
 
-/* What a source did not know, in words; the first of it is kept for who asks why it never did. */
-static ss_status keep_unknown(ss_cost_slot *slot, const ss_cost_part *part, ss_error *err)
+/* What a table did not know, in words, for the report. */
+static ss_status keep_unknown(ss_cost_slot *slot, const ss_cost_part *part, const char *why,
+                              ss_error *err)
 {
     ss_text key = {0};
-    if (slot->unknown)
+    uint32_t number;
+    slot->unknowns++;
+    if (slot->unknown.n >= SS_COST_TOLD)
         return SS_OK;
     describe(part, &key);
+    if (*why)
+        ss_text_add(&key, "; %s", why);
     ss_status s = ss_text_status(&key, err);
-    if (!s && !(slot->unknown = ss_strdup(ss_text_get(&key))))
-        s = ss_fail_memory(err, "costs", key.n);
+    if (!s)
+        s = ss_names_add(&slot->unknown, ss_text_get(&key), &number, err);
     ss_text_free(&key);
     return s;
 }
@@ -95,7 +100,8 @@ static ss_status ask_sources(ss_costs *c, const ss_cost_part *part, ss_cost_answ
         }
         if (answer->why_not[0])
             ss_text_add(why, "; %s", answer->why_not);
-        if (c->source[i].is->sort == SS_COST_TABLE && (s = keep_unknown(&c->source[i], part, err)))
+        if (c->source[i].is->sort == SS_COST_TABLE &&
+            (s = keep_unknown(&c->source[i], part, answer->why_not, err)))
             return s;
     }
     return SS_OK;

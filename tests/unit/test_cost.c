@@ -406,6 +406,62 @@ static void tables_answer_exactly_between_and_never_beyond(void)
     ss_topology_free(t);
 }
 
+/* A measured grid of samples and channels, each time a power of both: the corners of the box around
+ * a part give it exactly.  Beyond the grid nothing is said, and a corner that is missing is looked
+ * past. */
+static void between_measured_sizes_in_two_dimensions(void)
+{
+    static const int64_t n[] = {8, 32, 128}, channels[] = {16, 64, 256};
+    ss_topology *t = devices(1, &p100);
+    ss_model *m = net_new("grid");
+    ss_tensor x = net_input(m, "x", SS_F32, 2, (int64_t[]){512, 100});
+    ss_op fc = net_op(m, (net_place){0}, "linear", "fc", &x, 1, "out", 512, "bias", 0, NULL);
+    ss_costs *c = costs();
+    ss_timer timer;
+    CHECK_OK(ss_costs_begin_table(c, "grid.csv", &err));
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            char shape[64];
+            if (i == 1 && k == 1)
+                continue; /* the middle was not measured */
+            snprintf(shape, sizeof shape, "%lldx%lld < %lldx100", (long long)n[i],
+                     (long long)channels[k], (long long)n[i]);
+            ss_measured r = row(shape, SS_FORWARD, 1e-6 * (double)n[i] * sqrt((double)channels[k]));
+            CHECK_OK(ss_costs_add_measured(c, &r, &err));
+        }
+    CHECK_OK(ss_costs_timer(c, t, &timer, &err));
+    static const struct {
+        int64_t n, channels, ps;
+    } part[] = {{8, 16, 32000000},   {8, 36, 48000000},   {50, 16, 200000000},
+                {50, 36, 300000000}, {32, 64, 256000000}, {10, 100, 100000000}};
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        ss_box box = ss_box_whole(&m->op[fc.i].def->out[0]);
+        box.hi[0] = part[i].n;
+        box.hi[1] = part[i].channels;
+        long long got = ask(&timer, m, fc.i, SS_FORWARD, box, 1);
+        CHECK(llabs(got - part[i].ps) <= 1, "%lldx%lld: %lld ps", (long long)part[i].n,
+              (long long)part[i].channels, got);
+    }
+    CHECK_OK(ss_costs_refuse_missing(c, &err));
+    ss_box box = ss_box_whole(&m->op[fc.i].def->out[0]);
+    box.hi[0] = 50;
+    box.hi[1] = 300;
+    CHECK(ask(&timer, m, fc.i, SS_FORWARD, box, 1) == 0, "beyond");
+    CHECK(ss_costs_refuse_missing(c, &err) == SS_ENOTFOUND);
+    CHECK_TEXT(err.text, "sizes on both sides were not measured");
+    ss_text report = {0};
+    CHECK_OK(ss_costs_add_roofline(c, NULL, &err));
+    box.hi[1] = 400;
+    CHECK(ask(&timer, m, fc.i, SS_FORWARD, box, 1) > 0, "by the roofline");
+    CHECK_OK(ss_costs_report(c, &report, &err));
+    CHECK_TEXT(report.at, "did not know 2 parts:\n      fc: linear 50x300 < 50x100");
+    CHECK_TEXT(report.at, "      fc: linear 50x400 < 50x100");
+    ss_text_free(&report);
+    ss_costs_free(c);
+    ss_model_free(m);
+    ss_topology_free(t);
+}
+
 static void a_measured_time_of_zero_is_interpolated_in_a_straight_line(void)
 {
     ss_topology *t = devices(1, &p100);
@@ -760,6 +816,7 @@ int main(void)
     RUN(operators_that_are_alike_have_given_times_of_their_own);
     RUN(backward_without_a_gradient_of_the_input_takes_less);
     RUN(tables_answer_exactly_between_and_never_beyond);
+    RUN(between_measured_sizes_in_two_dimensions);
     RUN(a_measured_time_of_zero_is_interpolated_in_a_straight_line);
     RUN(the_key_of_a_part_is_that_of_an_operator_of_its_size);
     RUN(halos_are_in_the_key_and_follow_when_interpolating);
