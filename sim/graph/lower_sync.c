@@ -317,22 +317,27 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* One task that holds the links in s->resource, each once; all updates wait for it. */
-static ss_status add_meeting(ss_lowering *w, uint32_t shard, double seconds, int64_t bytes,
-                             uint32_t links, ss_task *out, ss_error *err)
+/* The links in s->resource, each once, as what a task may hold. */
+static ss_status set_of_links(ss_lowering *w, uint32_t links, uint32_t *where, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
-    const ss_shard *x = &w->out->shard[shard];
-    ss_task_label label = label_of(shard, x, SS_TASK_COLLECTIVE, SS_CARGO_WEIGHT_GRADIENT);
-    uint32_t kept = 0, where;
-    ss_time time;
+    uint32_t kept = 0;
     qsort(s->resource, links, sizeof *s->resource, by_number);
     for (uint32_t i = 0; i < links; i++)
         if (!kept || s->resource[kept - 1] != s->resource[i])
             s->resource[kept++] = s->resource[i];
+    return ss_tasks_set(w->tasks, s->resource, kept, where, err);
+}
+
+/* One task that holds the links `where`; all updates wait for it. */
+static ss_status add_meeting(ss_lowering *w, uint32_t shard, double seconds, int64_t bytes,
+                             uint32_t where, ss_task *out, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    const ss_shard *x = &w->out->shard[shard];
+    ss_task_label label = label_of(shard, x, SS_TASK_COLLECTIVE, SS_CARGO_WEIGHT_GRADIENT);
+    ss_time time;
     ss_status e = ss_time_from_seconds(seconds, w->model->weight[x->weight.i].name, &time, err);
-    if (!e)
-        e = ss_tasks_set(w->tasks, s->resource, kept, &where, err);
     if (!e)
         e = ss_tasks_add(w->tasks, where, time, bytes, &label, out, err);
     for (uint32_t r = 0; r < x->devices && !e; r++) {
@@ -355,31 +360,67 @@ static ss_status meeting_bytes(const ss_lowering *w, const ss_shard *x, int64_t 
     return SS_OK;
 }
 
-static ss_status gradients_as_one_task(ss_lowering *w, uint32_t shard, ss_error *err)
+/* Whether the meeting before was among the same devices: then it crossed the same links. */
+static bool same_members(const ss_lowering *w, const ss_shard *x)
 {
-    const ss_shard *x = &w->out->shard[shard];
+    const ss_lower_meeting *last = &w->s->meeting;
+    const ss_device *device = w->out->shard_device;
+    return last->devices == x->devices &&
+           !memcmp(device + last->first_device, device + x->first_device,
+                   x->devices * sizeof *device);
+}
+
+/* What a meeting of these devices crosses: s->meeting, and its links as a set. */
+static ss_status find_meeting(ss_lowering *w, const ss_shard *x, ss_error *err)
+{
+    ss_lower_meeting *m = &w->s->meeting;
     const ss_device *device = w->out->shard_device + x->first_device;
     uint32_t n = x->devices, links;
-    double seconds, size = (double)x->bytes;
+    span p = {.bytes_per_s = INFINITY}, across = {0};
     ss_status e = SS_OK;
+    m->devices = 0; /* not of use until it is whole */
     if (w->options.sync == SS_SYNC_TWO_LEVEL) {
-        span in = {0}, across = {0};
-        e = widen_levels(w, x, &in, &across, err);
-        seconds =
-            ss_collective_two_level_seconds(n, w->s->machine, size, in.latency_s, in.bytes_per_s,
-                                            across.latency_s, across.bytes_per_s);
-        links = in.links > across.links ? in.links : across.links;
+        e = widen_levels(w, x, &p, &across, err);
+        links = p.links > across.links ? p.links : across.links;
     } else {
-        span p = {.bytes_per_s = INFINITY};
         bool ring = w->options.sync == SS_SYNC_RING;
         for (uint32_t r = 0; r < n && ring && !e; r++)
             e = widen(w, device[r], device[(r + 1) % n], &p, err);
         for (uint32_t r = 1; r < n && !ring && !e; r++)
             e = widen_both(w, device[r], device[(r - 1) / 2], &p, err);
-        seconds = ring ? ss_collective_ring_seconds(n, size, p.latency_s, p.bytes_per_s)
-                       : ss_collective_tree_seconds(n, size, p.latency_s, p.bytes_per_s);
         links = p.links;
     }
+    if (!e)
+        e = set_of_links(w, links, &m->where, err);
+    if (e)
+        return e;
+    m->latency_s[0] = p.latency_s;
+    m->latency_s[1] = across.latency_s;
+    m->bytes_per_s[0] = p.bytes_per_s;
+    m->bytes_per_s[1] = across.bytes_per_s;
+    m->first_device = x->first_device;
+    m->devices = n;
+    return SS_OK;
+}
+
+static double meeting_seconds(const ss_lowering *w, const ss_shard *x)
+{
+    const ss_lower_meeting *m = &w->s->meeting;
+    double size = (double)x->bytes;
+    if (w->options.sync == SS_SYNC_TWO_LEVEL)
+        return ss_collective_two_level_seconds(x->devices, w->s->machine, size, m->latency_s[0],
+                                               m->bytes_per_s[0], m->latency_s[1],
+                                               m->bytes_per_s[1]);
+    return (w->options.sync == SS_SYNC_RING
+                ? ss_collective_ring_seconds
+                : ss_collective_tree_seconds)(x->devices, size, m->latency_s[0], m->bytes_per_s[0]);
+}
+
+static ss_status gradients_as_one_task(ss_lowering *w, uint32_t shard, ss_error *err)
+{
+    const ss_shard *x = &w->out->shard[shard];
+    uint32_t n = x->devices;
+    ss_status e = same_members(w, x) ? SS_OK : find_meeting(w, x, err);
     int64_t bytes = 0;
     ss_task task;
     if (!e)
@@ -387,7 +428,7 @@ static ss_status gradients_as_one_task(ss_lowering *w, uint32_t shard, ss_error 
     if (!e && w->out->moved[SS_CARGO_WEIGHT_GRADIENT] > INT64_MAX - bytes)
         e = ss_fail(err, SS_ERANGE, "more than 2^63 bytes of weight gradients would be moved");
     if (!e)
-        e = add_meeting(w, shard, seconds, bytes, links, &task, err);
+        e = add_meeting(w, shard, meeting_seconds(w, x), bytes, w->s->meeting.where, &task, err);
     for (uint32_t r = 0; r < n && !e; r++)
         e = after_own(w, x->first_device + r, err);
     w->out->moved[SS_CARGO_WEIGHT_GRADIENT] += e ? 0 : bytes;
@@ -417,7 +458,10 @@ static ss_status charge_in_closed_form(ss_lowering *w, uint32_t shard, ss_error 
                                                      in.bytes_per_s, 0, across.bytes_per_s);
     for (uint32_t i = 0; i < links; i++)
         s->resource[i] = w->topology->devices + 1 + i;
-    e = add_meeting(w, shard, seconds / 2, 0, links, &task, err);
+    uint32_t where;
+    e = set_of_links(w, links, &where, err);
+    if (!e)
+        e = add_meeting(w, shard, seconds / 2, 0, where, &task, err);
     if (!e)
         e = ss_tasks_after(w->tasks, s->barrier[0], err);
     w->out->charged_bytes += e ? 0 : (double)bytes;
@@ -532,6 +576,7 @@ ss_status ss_lower_sync(ss_lowering *w, ss_error *err)
     bool closed = w->options.sync == SS_SYNC_CLOSED_FORM;
     ss_status e = reserve_rows(w, err);
     s->waits = 0;
+    s->meeting.devices = 0;
     if (!e && (closed || !w->options.overlap))
         e = add_barriers(w, closed, err);
     for (uint32_t k = 1; k <= shards && !e; k++) {

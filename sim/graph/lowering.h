@@ -36,6 +36,13 @@ typedef struct ss_sent {        /* one message */
     int64_t bytes;
 } ss_sent;
 
+/* What the meeting of a shard's gradients crosses, where it is one task. */
+typedef struct ss_lower_meeting {
+    uint32_t first_device, devices; /* whose it is: rows of shard_device; devices 0: nobody's */
+    uint32_t where;                 /* the set of its links */
+    double latency_s[2], bytes_per_s[2]; /* the largest and the least; [1]: across machines */
+} ss_lower_meeting;
+
 /* Working memory, kept from one lowering to the next. */
 struct ss_lower_scratch {
     double *bytes_per_s, *latency_s; /* by link */
@@ -121,6 +128,7 @@ struct ss_lower_scratch {
     uint32_t member_cap;
     uint32_t *of_machine; /* its first member in the shard at hand, if that lies in it */
     uint32_t of_machine_cap;
+    ss_lower_meeting meeting;
     uint32_t *resource; /* of a set */
     uint32_t resource_cap;
     ss_messages messages;
