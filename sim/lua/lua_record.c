@@ -34,6 +34,7 @@ typedef struct request {
     entry *result, *strategy, *file;
     uint32_t results, strategies, files;
     uint32_t given_strategies; /* those behind are of the results, see join */
+    int keys; /* of the option at hand, on the stack: names that are nobody else's are kept in it */
 } request;
 
 static void refuse_other_problem(lua_State *L, const request *r, const ss_model *m,
@@ -75,7 +76,11 @@ static void add_strategy(lua_State *L, request *r, entry *e, const char *path)
         ss_lua_strategy *s = box->object;
         refuse_other_problem(L, r, s->strategy->model, s->strategy->topology, path);
         e->strategy = s->strategy;
-        e->name = name_of(L, s->name, path);
+        e->name = name_of(L, NULL, path);
+        if (!e->name) { /* of a list: what reports call it, kept with the keys */
+            e->name = ss_lua_strategy_push_name(L, s);
+            lua_rawseti(L, r->keys, (lua_Integer)lua_rawlen(L, r->keys) + 1);
+        }
     }
 }
 
@@ -103,7 +108,7 @@ static entry *read_entries(lua_State *L, request *r, const char *option, uint32_
                       ss_lua_kind_of(L, -1));
     int table = lua_gettop(L);
     ss_lua_push_sorted_keys(L, table);
-    int keys = lua_gettop(L);
+    int keys = r->keys = lua_gettop(L);
     lua_Unsigned count = lua_rawlen(L, keys);
     entry *e = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *e, 0);
     memset(e, 0, ((size_t)count + 1) * sizeof *e);

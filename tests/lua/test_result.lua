@@ -231,6 +231,11 @@ claim("every timeline of a record has its strategy beside it", function()
   of, all = timelines()
   equal(of.whole, "whole (as simulated)")
   equal(all, "whole, whole (as simulated)")
+  -- of a list, under the names that they show: a changed one and what it was made as can stand side by side
+  soapstone.record(path, { problem = problem, strategies = { problem:strategy "whole", tensor, data, tensor:copy { name = "x" } } })
+  of, all = timelines()
+  equal(all, "data_parallel, whole, whole (changed), x")
+  equal(problem:load_strategy(path, { name = "whole (changed)" }) == tensor, true)
   -- of equal ones the one of its name
   local twin = data:copy { name = "twin" }
   soapstone.record(path, { problem = problem, results = { problem:simulate(twin), r }, strategies = { data, twin } })
