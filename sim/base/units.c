@@ -53,8 +53,8 @@ static const suffix prefixes[] = {{"", 1},        {"k", 1e3},     {"M", 1e6},   
 static const suffix seconds[] = {{"s", 1},
                                  {"ms", 1e-3},
                                  {"us", 1e-6},
-                                 {"\xc2\xb5s", 1e-6},
-                                 {"\xce\xbcs", 1e-6}, /* micro sign, Greek mu */
+                                 {"\xc2\xb5s", 1e-6}, /* micro sign */
+                                 {"\xce\xbcs", 1e-6}, /* Greek mu */
                                  {"ns", 1e-9},
                                  {"ps", 1e-12},
                                  {"min", 60},

@@ -47,8 +47,7 @@ const char *ss_unit_symbol(ss_unit unit);  /* as in a file's attribute: "B/s"; "
 ss_status ss_parse_quantity(const char *text, ss_unit unit, double *out, ss_error *err);
 
 /* Short and readable: "1.85 s", "24.17 GiB", "12.5 GB/s".  Bytes come with binary prefixes, rates
- * with decimal ones; what no prefix fits is told with an
- * exponent ("1e+300 s").  At most `n` bytes are written; returns buffer. */
+ * with decimal ones; what no prefix fits is told with an exponent ("1e+300 s").  At most `n` bytes are written; returns buffer. */
 enum { SS_QUANTITY_TEXT = 40 };
 char *ss_format_quantity(double value, ss_unit unit, char *buffer, size_t n);
 char *ss_format_time(ss_time t, char *buffer, size_t n);

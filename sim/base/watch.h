@@ -9,6 +9,8 @@
 
 #include "base/status.h"
 
+enum { SS_LOOK_EVERY = 1 << 18 }; /* steps of some 100 ns between two looks */
+
 typedef struct ss_watch {
     void *context;
     /* `done` of `whole` of the work called `what` ("lowering", in no unit that a person needs).

@@ -464,9 +464,9 @@ const ss_command ss_command_repl = {
     .about =
         "Expressions are printed, tables one level deep; what is not complete goes on in the next\n"
         "line; Tab completes names, fields and methods; Ctrl-C cancels; Ctrl-D, exit or quit\n"
-        "ends it; help \"TOPIC\" says what soapstone help TOPIC does; the history is kept in "
-        "$XDG_STATE_HOME/soapstone/history. From a pipe there\n"
-        "are no prompts, and the first error ends it.",
+        "ends it; help \"TOPIC\" says what soapstone help TOPIC does; the history is kept in\n"
+        "$XDG_STATE_HOME/soapstone/history. From a pipe there are no prompts, and the first\n"
+        "error ends it.",
     .flags = flags,
     .example = "echo 'print(soapstone.version)' | soapstone repl",
     .run = run,

@@ -1,11 +1,12 @@
 /* lowering.h - what the files of the lowering share; for lower*.c alone.
  *
  *   lower.c         the order of work: operators forward, then backward; options
- *   lower_pieces.c  what each part of an operator needs of the parts before it: boxes that
- * intersect lower_cover.c   how much boxes that overlap cover lower_comm.c    pieces become edges
- * or messages, in both directions; partial sums lower_shards.c  which device holds which box of
- * which weight lower_sync.c    how the gradients of a weight meet, and its update lower_memory.c
- * what is held in memory, from when until when
+ *   lower_pieces.c  what each part of an operator needs of the parts before it: boxes that intersect
+ *   lower_cover.c   how much boxes that overlap cover
+ *   lower_comm.c    pieces become edges or messages, in both directions; partial sums
+ *   lower_shards.c  which device holds which box of which weight
+ *   lower_sync.c    how the gradients of a weight meet, and its update
+ *   lower_memory.c  what is held in memory, from when until when
  *
  * A feed is one input of one operator that another operator makes.  A piece is what one part of the
  * first gives to one part of the second through a feed: the intersection of the box that the one

@@ -3,13 +3,13 @@
  * Three kinds of sources, asked in the order in which they were added; the first that knows wins:
  *   given     seconds by operator name, for one part (or for the whole, shared by FLOP)
  *   table     measured seconds by (kind, attributes, part shape, element type, phase, device kind),
- *             interpolated in size with GSL between measured sizes, never beyond them; backward of
- * an operator that reads only the data is its share, by FLOP, of the measured backward roofline
- * launch + the longer of computing and moving, efficiency falling with small work; constants by
- * device kind, each with its source Every answer is remembered by all that it depends on (the
- * operator's definition, not its address), so a search asks the slow sources once.  What no source
- * knew is collected, all of it, for one clear report: until then such a part counts as 0, so
- * whoever lowers asks ss_costs_refuse_missing next.
+ *             interpolated in size with GSL between measured sizes, never beyond them; backward of an
+ *             operator that reads only the data is its share, by FLOP, of the measured backward
+ *   roofline  launch + the longer of computing and moving, efficiency falling with small work;
+ *             constants by device kind, each with its source
+ * Every answer is remembered by all that it depends on (the operator's definition, not its address),
+ * so a search asks the slow sources once.  What no source knew is collected, all of it, for one clear
+ * report: until then such a part counts as 0, so whoever lowers asks ss_costs_refuse_missing next.
  *
  * One ss_costs is for one thread at a time.
  */
@@ -30,12 +30,12 @@ ss_status ss_costs_new(ss_costs **out, ss_error *err);
 void ss_costs_free(ss_costs *c);
 
 /* Efficiency model of a device kind.  Products (whatever has macs) take
- *     launch + max((flop + half_flop) / (peak * efficiency), bytes / (bandwidth *
- * operand_efficiency)) so that products of half_flop FLOP run at half of the efficiency of large
- * ones (Hockney's n 1/2), and all other work launch + max(flop / (peak * flop_efficiency), bytes /
- * (bandwidth * memory_efficiency)) Peak and bandwidth are the device's; where it has no peak for
- * tf32 that for f32 is taken, as libraries do.  What computes and moves nothing (a view) takes no
- * time at all. */
+ *     launch + max((flop + half_flop) / (peak * efficiency), bytes / (bandwidth * operand_efficiency))
+ * so that products of half_flop FLOP run at half of the efficiency of large ones (Hockney's n 1/2),
+ * and all other work
+ *     launch + max(flop / (peak * flop_efficiency), bytes / (bandwidth * memory_efficiency))
+ * Peak and bandwidth are the device's; where it has no peak for tf32 that for f32 is taken, as
+ * libraries do.  What computes and moves nothing (a view) takes no time at all. */
 typedef struct ss_roofline {
     const char *kind;                /* of ss_device_def; "*": any */
     double launch_s;                 /* each task that does anything */

@@ -8,9 +8,9 @@
  * - What waits lies in a queue of which only a small heap is touched at random (simulate/queue.h);
  *   when that is filled, the rows of all that came are fetched ahead.
  * - In large graphs tasks are taken in batches, and the successors of a batch are told together, so
- * that their rows are fetched side by side.  This changes no result: a successor is ready at the
- * finish of a task of the batch or later, so as long as the next in the queue is ready before all
- * these finishes, nothing that is still to be told can come before it.
+ *   that their rows are fetched side by side.  This changes no result: a successor is ready at the
+ *   finish of a task of the batch or later, so as long as the next in the queue is ready before all
+ *   these finishes, nothing that is still to be told can come before it.
  */
 #include "simulate/engine.h"
 
@@ -31,7 +31,6 @@
  * Where all rows lie in the cache (2 MiB of them) there is nothing to wait for, and less to gather
  * is less work. */
 enum { BATCH = 16, SMALL_BATCH = 2, SMALL = 1 << 16, FRESH = 64 };
-enum { LOOK_EVERY = 1 << 18 /* tasks: 10 to 50 ms */ };
 
 typedef struct node {
     ss_time ready; /* latest finish of the predecessors so far */
@@ -273,7 +272,7 @@ ss_status ss_engine_run(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_er
         return s;
     started batch[BATCH];
     ss_time makespan = 0;
-    uint32_t done = 0, look = LOOK_EVERY;
+    uint32_t done = 0, look = SS_LOOK_EVERY;
     uint32_t most = e->at_once ? e->at_once : t->n < SMALL ? SMALL_BATCH : BATCH;
     ss_queue *q = &e->queue;
     while (q->n || q->later) {
@@ -297,7 +296,7 @@ ss_status ss_engine_run(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_er
         if (done >= look) {
             if ((s = ss_look_up(e->watch, "simulating", done, t->n, err)))
                 return s;
-            look = done + LOOK_EVERY;
+            look = done + SS_LOOK_EVERY;
         }
     }
     if (done < t->n)

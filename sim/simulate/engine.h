@@ -1,13 +1,15 @@
 /* engine.h - full simulation of a task graph with exclusive resources.
  *
- * One rule (design 3.2): a free resource takes the waiting task with the smallest (ready, id); a
- * task that holds several resources starts when it is first at each of them.  Since (ready, id)
- * grows along every edge, taking tasks from one queue in that order and starting each at max(ready,
- * end of the task before it on each of its resources) gives the only timeline that satisfies, for
- * every task: E1  ready = latest end (plus the lag of its resource) of its predecessors, or 0 E2
- * each resource's list is sorted by (ready, id) E3  start = max(ready, end of the previous task on
- * each resource) E4  end = start + hold FlexFlow (MLSys 2019), algorithm 1, without its open ends
- * (ties, cycles).
+ * One rule (design 3.2): a free resource takes the waiting task with the smallest (ready, id); a task
+ * that holds several resources starts when it is first at each of them.  Since (ready, id) grows along
+ * every edge, taking tasks from one queue in that order and starting each at
+ *     max(ready, end of the task before it on each of its resources)
+ * gives the only timeline that satisfies, for every task:
+ *   E1  ready = latest end (plus the lag of its resource) of its predecessors, or 0
+ *   E2  each resource's list is sorted by (ready, id)
+ *   E3  start = max(ready, end of the previous task on each resource)
+ *   E4  end = start + hold
+ * FlexFlow (MLSys 2019), algorithm 1, without its open ends (ties, cycles).
  */
 #ifndef SS_ENGINE_H
 #define SS_ENGINE_H

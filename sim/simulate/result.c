@@ -9,8 +9,6 @@
 #include "base/mem.h"
 #include "base/watch.h"
 
-enum { LOOK_EVERY = 1 << 18 /* tasks: some 20 ms */ };
-
 static double seconds_now(void)
 {
     struct timespec t;
@@ -380,7 +378,7 @@ static ss_status account(ss_result *r, const ss_topology *topology, ss_routes *r
     const ss_tasks *t = &r->lowered->tasks;
     ss_status s = start_account(r, err);
     for (uint32_t i = 1; i <= t->n && !s; i++) {
-        if (i % LOOK_EVERY == 0)
+        if (i % SS_LOOK_EVERY == 0)
             s = ss_look_up(watch, "adding up", i, t->n, err);
         if (!s)
             s = use_task(r, topology, routes, (ss_task){i}, err);
