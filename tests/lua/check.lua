@@ -28,6 +28,14 @@ local function show(value)
   return type(value) == "string" and ("%q"):format(value) or tostring(value)
 end
 
+-- The keys of a set as one text, in their order.
+function check.keys(set)
+  local list = {}
+  for name in pairs(set) do list[#list + 1] = name end
+  table.sort(list)
+  return table.concat(list, " ")
+end
+
 function check.equal(got, wanted)
   if got ~= wanted then error(("got %s, wanted %s"):format(show(got), show(wanted)), 2) end
 end

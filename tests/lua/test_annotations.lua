@@ -4,7 +4,7 @@ local offered = require "offered"
 local small = require "small"
 local soapstone = require "soapstone"
 
-local equal, claim = check.equal, check.claim
+local equal, claim, sorted = check.equal, check.claim, check.keys
 
 local function read(name)
   local f = assert(io.open(soapstone.home .. "/scripts/lua/luals/" .. name))
@@ -27,12 +27,6 @@ local function annotated(class, variable)
     if owner and owner == variable then names[name] = true end
   end
   return names
-end
-
-local function sorted(set)
-  local list = {}
-  for name in pairs(set) do list[#list + 1] = name end
-  return table.concat(list, " ")
 end
 
 local function registered(object)

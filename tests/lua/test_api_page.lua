@@ -7,7 +7,7 @@ local offered = require "offered"
 local small = require "small"
 local soapstone = require "soapstone"
 
-local equal, claim = check.equal, check.claim
+local equal, claim, sorted = check.equal, check.claim, check.keys
 
 local file = assert(io.open((os.getenv "SS_SRCDIR" or soapstone.home) .. "/docs/lua-api.md"))
 local page = file:read "a"
@@ -24,32 +24,23 @@ for line in page:gmatch "[^\n]*" do
   end
 end
 
-local function code_of(name)
-  local lines, out, block = assert(sections[name], name), {}, false
-  local text = {}
-  for _, line in ipairs(lines) do
+-- What a section says in code: its spans, then the lines of its blocks.
+local function spans_of(name)
+  local spans, lines, text, block = {}, {}, {}, false
+  for _, line in ipairs(assert(sections[name], name)) do
     if line:match "^%s*```" then
       block = not block
-    elseif block then
-      out[#out + 1] = line
     else
-      text[#text + 1] = line
+      table.insert(block and lines or text, line)
     end
   end
-  for span in table.concat(text, "\n"):gmatch "`([^`]+)`" do
-    out[#out + 1] = span:gsub("%s+", " ")
-  end
-  return out
+  for span in table.concat(text, "\n"):gmatch "`([^`]+)`" do spans[#spans + 1] = span:gsub("%s+", " ") end
+  return spans, lines
 end
 
-local function spans_of(name)
-  local text, block = {}, false
-  for _, line in ipairs(sections[name]) do
-    if line:match "^%s*```" then block = not block elseif not block then text[#text + 1] = line end
-  end
-  local spans = {}
-  for span in table.concat(text, "\n"):gmatch "`([^`]+)`" do spans[#spans + 1] = span:gsub("%s+", " ") end
-  return spans
+local function code_of(name)
+  local code, lines = spans_of(name)
+  return table.move(lines, 1, #lines, #code + 1, code)
 end
 
 local function words_of(name)
@@ -59,12 +50,6 @@ local function words_of(name)
     for word in code:gmatch "[%a_][%w_]*" do words[word] = true end
   end
   return words
-end
-
-local function sorted(set)
-  local list = {}
-  for name in pairs(set) do list[#list + 1] = name end
-  return table.concat(list, " ")
 end
 
 -- Calls stand with what they are called on, `costs.stack` or `s:pin`.
