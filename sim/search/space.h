@@ -1,0 +1,108 @@
+/* space.h - which configurations a search may give an operator, and how a proposal draws one.
+ *
+ * A move draws a configuration for one operator, independently of the one it has:
+ *   free   degrees uniform among all vectors that the rules allow with at most max_parts parts
+ *          (uneven ones too), then any device for each part: FlexFlow (MLSys 2019) section 6.2
+ *   block  degrees as above, parts in order on devices that follow each other: first, first + 1, ...
+ *   pow2   degrees powers of two, parts in order on devices first, first + stride, ..., the stride a
+ *          power of two: the machine views of the later open-source releases
+ *   place  one part, any device: the space of placement by reinforcement learning
+ *   list   one of the configurations that the user gave for the operator
+ * Several moves may be mixed by weights.  What is drawn is an independence proposal: the Hastings
+ * factor of a change from a to b is q(a) / q(b), q being the density of the mixture.  Where a has
+ * none (a start from outside of the space) the factor counts as 1: such states are left and never
+ * come back.
+ *
+ * On top of that a proposal may change more than one operator:
+ *   group      all operators that share the operator's weights get the one configuration that was
+ *              drawn (where it fits: equal shapes).  With Hastings on this is only proposed where
+ *              they all have one configuration already, else it has no way back
+ *   neighbour  the operator's present configuration is copied along a random walk of edges, each
+ *              chosen by the bytes of its tensor, each step with chance 3/4 of a further one (the
+ *              "propagation" of later releases).  It has no way back: refused with Hastings on
+ *
+ * Pins (strategy.h) are kept: a pinned operator is never proposed, a pinned degree not varied.
+ */
+#ifndef SS_SPACE_H
+#define SS_SPACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/rng.h"
+#include "base/status.h"
+#include "graph/strategy.h"
+
+typedef enum ss_move {
+    SS_MOVE_FREE,
+    SS_MOVE_BLOCK,
+    SS_MOVE_POW2,
+    SS_MOVE_PLACE,
+    SS_MOVE_LIST,
+    SS_MOVES
+} ss_move;
+
+const char *ss_move_name(ss_move m); /* "free" */
+ss_status ss_move_parse(const char *text, ss_move *out, ss_error *err);
+
+/* How a proposal came about. */
+typedef enum ss_reach { SS_REACH_ONE, SS_REACH_GROUP, SS_REACH_NEIGHBOUR, SS_REACHES } ss_reach;
+
+const char *ss_reach_name(ss_reach r); /* "one", "group", "neighbour" */
+
+/* A configuration for one operator; the list of devices belongs to whoever made it. */
+typedef struct ss_choice {
+    ss_op op;
+    ss_config config;
+} ss_choice;
+
+typedef struct ss_space_options {
+    double weight[SS_MOVES]; /* of each move in the mixture, at least one above 0 */
+    double group, neighbour; /* chance that a proposal is of this reach, together below 1 */
+    uint32_t max_parts;      /* of free and block; 0: as many as there are devices */
+    bool hastings;           /* see above: what has no way back is not proposed */
+    const ss_choice *list;   /* of SS_MOVE_LIST: [lists], copied */
+    uint32_t lists;
+} ss_space_options;
+
+/* free, block and pow2 equally; no group or neighbour moves; Hastings off. */
+ss_space_options ss_space_options_start(void);
+
+typedef struct ss_space ss_space;
+
+/* The strategy gives model, topology and pins; it is not kept, model and topology must outlive the
+ * space.  Refuses a space in which no operator has a choice, and lists that break a rule. */
+ss_status ss_space_new(const ss_strategy *pinned, const ss_space_options *o, ss_space **out,
+                       ss_error *err);
+void ss_space_free(ss_space *s);
+
+typedef struct ss_proposal {
+    ss_reach reach;
+    ss_move move;        /* which drew the configuration; of neighbour: SS_MOVES */
+    ss_choice *choice;   /* [n], operators ascending */
+    uint32_t n, cap;     /* n = 0: nothing to be proposed (a group without a way back) */
+    double log_hastings; /* log of q(old) / q(new); 0 with Hastings off */
+    bool same;           /* every operator has that configuration already */
+} ss_proposal;           /* {0}; may be filled again and again */
+
+void ss_proposal_free(ss_proposal *p);
+
+/* Uniform over the operators that have a choice, then as above.  Reads `now`, changes nothing. */
+ss_status ss_space_propose(const ss_space *s, const ss_strategy *now, ss_rng *rng, ss_proposal *out,
+                           ss_error *err);
+
+/* log q of a configuration of the mixture, for one operator; -INFINITY outside of the space. */
+double ss_space_log_density(const ss_space *s, ss_op op, const ss_config *c);
+
+/* All different configurations of one operator that a move can draw, numbered from 0, in an order
+ * that depends on nothing else.  UINT64_MAX: 2^64 or more (of free). */
+uint64_t ss_space_count(const ss_space *s, ss_move move, ss_op op);
+ss_status ss_space_nth(const ss_space *s, ss_move move, ss_op op, uint64_t nth, ss_config *out,
+                       ss_error *err);
+
+bool ss_space_movable(const ss_space *s, ss_op op); /* whether the operator has a choice */
+
+/* "n 4, c 2 on 1-4 9 12-14": a configuration as a person reads it. */
+void ss_config_write(const ss_model *m, ss_op op, const ss_config *c, char *text, size_t size);
+
+#endif
