@@ -64,16 +64,11 @@ ss_status ss_strategy_copy(const ss_strategy *from, ss_strategy **out, ss_error 
     if (st)
         return st;
     for (uint32_t i = 1; i <= s->ops; i++) {
-        ss_config *c = &s->config[i];
-        const ss_config *f = &from->config[i];
-        st = reserve_devices(c, f->parts, err);
+        st = ss_config_copy(&from->config[i], &s->config[i], err);
         if (st) {
             ss_strategy_free(s);
             return st;
         }
-        memcpy(c->degree, f->degree, sizeof c->degree);
-        memcpy(c->device, f->device, f->parts * sizeof *c->device);
-        c->parts = f->parts;
     }
     memcpy(s->pin, from->pin, ((size_t)s->ops + 1) * sizeof *s->pin);
     memcpy(s->pin_degree, from->pin_degree, ((size_t)s->ops + 1) * sizeof *s->pin_degree);
@@ -173,10 +168,21 @@ void ss_strategy_part_box(const ss_strategy *s, ss_op op, uint32_t part, ss_box 
     }
 }
 
-static bool same_config(const ss_config *a, const ss_config *b)
+bool ss_config_same(const ss_config *a, const ss_config *b)
 {
     return a->parts == b->parts && !memcmp(a->degree, b->degree, sizeof a->degree) &&
            !memcmp(a->device, b->device, a->parts * sizeof *a->device);
+}
+
+ss_status ss_config_copy(const ss_config *from, ss_config *to, ss_error *err)
+{
+    ss_status st = reserve_devices(to, from->parts, err);
+    if (st)
+        return st;
+    memcpy(to->degree, from->degree, sizeof to->degree);
+    memcpy(to->device, from->device, from->parts * sizeof *to->device);
+    to->parts = from->parts;
+    return SS_OK;
 }
 
 bool ss_strategy_same(const ss_strategy *a, const ss_strategy *b)
@@ -184,7 +190,7 @@ bool ss_strategy_same(const ss_strategy *a, const ss_strategy *b)
     if (a->ops != b->ops)
         return false;
     for (uint32_t i = 1; i <= a->ops; i++)
-        if (!same_config(&a->config[i], &b->config[i]))
+        if (!ss_config_same(&a->config[i], &b->config[i]))
             return false;
     return true;
 }

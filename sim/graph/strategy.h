@@ -80,6 +80,9 @@ bool ss_strategy_pinned_degree(const ss_strategy *s, ss_op op,
 void ss_strategy_part_box(const ss_strategy *s, ss_op op, uint32_t part, ss_box *out);
 
 ss_status ss_strategy_check(const ss_strategy *s, ss_error *err); /* every rule, every operator */
+bool ss_config_same(const ss_config *a, const ss_config *b);
+ss_status ss_config_copy(const ss_config *from, ss_config *to,
+                         ss_error *err); /* to: {0} or in use */
 bool ss_strategy_same(const ss_strategy *a,
                       const ss_strategy *b);     /* configurations; not the pins */
 uint64_t ss_strategy_hash(const ss_strategy *s); /* of configurations alone */

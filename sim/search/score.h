@@ -73,8 +73,8 @@ void ss_scorer_free(ss_scorer *s);
 ss_status ss_scorer_start(ss_scorer *s, const ss_strategy *strategy, ss_score *out, ss_error *err);
 
 /* With these configurations in place of those that the operators have (different operators).  With
- * a bound below SS_TIME_MAX and early stop the answer may be `stopped`.  After an error the scorer
- * holds what it held. */
+ * a bound below SS_TIME_MAX and early stop the answer may be `stopped`; a bound below 0 is passed
+ * by everything.  After an error the scorer holds what it held, and nothing is to be rejected. */
 ss_status ss_scorer_try(ss_scorer *s, const ss_choice *choice, uint32_t n, ss_time bound,
                         ss_score *out, ss_error *err);
 ss_status ss_scorer_accept(ss_scorer *s, ss_error *err); /* not after a try that stopped */

@@ -45,10 +45,18 @@ typedef enum ss_move {
 const char *ss_move_name(ss_move m); /* "free" */
 ss_status ss_move_parse(const char *text, ss_move *out, ss_error *err);
 
-/* How a proposal came about. */
-typedef enum ss_reach { SS_REACH_ONE, SS_REACH_GROUP, SS_REACH_NEIGHBOUR, SS_REACHES } ss_reach;
+/* How a proposal came about.  The first three are ss_space_propose's; the others a searcher makes
+ * (search.h): a new configuration for every operator, and a step of the descent at a chain's end. */
+typedef enum ss_reach {
+    SS_REACH_ONE,
+    SS_REACH_GROUP,
+    SS_REACH_NEIGHBOUR,
+    SS_REACH_ALL,
+    SS_REACH_DESCENT,
+    SS_REACHES
+} ss_reach;
 
-const char *ss_reach_name(ss_reach r); /* "one", "group", "neighbour" */
+const char *ss_reach_name(ss_reach r); /* "one", "group", "neighbour", "all", "descent" */
 
 /* A configuration for one operator; the list of devices belongs to whoever made it. */
 typedef struct ss_choice {
@@ -90,6 +98,11 @@ void ss_proposal_free(ss_proposal *p);
 /* Uniform over the operators that have a choice, then as above.  Reads `now`, changes nothing. */
 ss_status ss_space_propose(const ss_space *s, const ss_strategy *now, ss_rng *rng, ss_proposal *out,
                            ss_error *err);
+
+/* One operator's configuration drawn from the mixture, and the move that drew it.  `out` may be
+ * drawn into again and again; its list of devices is the caller's. */
+ss_status ss_space_draw(const ss_space *s, ss_op op, ss_rng *rng, ss_move *move, ss_config *out,
+                        ss_error *err);
 
 /* log q of a configuration of the mixture, for one operator; -INFINITY outside of the space. */
 double ss_space_log_density(const ss_space *s, ss_op op, const ss_config *c);
