@@ -18,12 +18,9 @@ static int must_fail(void)
 {
     atomic_fetch_add_explicit(&requests, 1, memory_order_relaxed);
     int64_t left = atomic_load_explicit(&until_failure, memory_order_relaxed);
-    if (left < 0)
-        return 0;
-    if (left == 0)
-        return 1;
-    atomic_store_explicit(&until_failure, left - 1, memory_order_relaxed);
-    return 0;
+    while (left > 0 && !atomic_compare_exchange_weak(&until_failure, &left, left - 1))
+        ;
+    return left == 0;
 }
 
 static void count_up(size_t bytes)

@@ -1,5 +1,6 @@
 /* Times that the user gave, by operator name. */
 #include <math.h>
+#include <stdatomic.h>
 
 #include "base/array.h"
 #include "base/hash.h"
@@ -8,7 +9,8 @@
 
 typedef struct given_row {
     double forward_s, backward_s;
-    bool whole, asked;
+    bool whole;
+    atomic_bool asked; /* costs of several threads may share a source */
 } given_row;
 
 struct ss_cost_given {
@@ -87,7 +89,7 @@ void ss_cost_given_ask(ss_cost_given *g, const ss_cost_part *part, ss_cost_answe
     if (!id)
         return;
     given_row *row = &g->row[id];
-    row->asked = true;
+    atomic_store_explicit(&row->asked, true, memory_order_relaxed);
     double seconds = part->phase == SS_FORWARD ? row->forward_s : row->backward_s;
     if (isnan(seconds))
         return;

@@ -3,6 +3,7 @@
 #include "simulate/result.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/array.h"
@@ -239,121 +240,37 @@ done:
 
 /* --------------------------------------------------------------------------------------- memory */
 
-/* A hold begins or ends.  It is there from its first instant until, not including, its last: what
- * ends when something else begins does not add to it. */
-typedef struct change {
-    ss_time at;
-    int64_t bytes; /* negative: given back */
-    uint32_t device;
-    uint32_t what; /* ss_held */
-} change;
-
-static int by_device_then_time(const void *a, const void *b)
+/* The result takes over the arrays of the account that it keeps. */
+static void keep_account(ss_result *r, ss_held_account *a)
 {
-    const change *x = a, *y = b;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
-static uint32_t list_changes(const ss_result *r, const ss_holds *holds, change *list)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < holds->n; i++) {
-        const ss_hold *h = &holds->hold[i];
-        ss_time from = h->from.i ? r->timeline.start[h->from.i] : 0, until = -1;
-        for (uint32_t k = 0; k < h->untils; k++) {
-            ss_time end = r->timeline.end[holds->until[h->first_until + k].i];
-            if (end > until)
-                until = end;
-        }
-        if (h->untils && until <= from)
-            continue;
-        list[n++] = (change){from, h->bytes, h->device.i, h->what};
-        if (h->untils)
-            list[n++] = (change){until, -h->bytes, h->device.i, h->what};
-    }
-    qsort(list, n, sizeof *list, by_device_then_time);
-    return n;
-}
-
-static void note_peak(ss_device_use *use, ss_time at, int64_t held, const int64_t *by)
-{
-    if (held <= use->held_peak)
-        return;
-    use->held_peak = held;
-    use->held_peak_at = at;
-    for (uint32_t k = 0; k < SS_HELD_KINDS; k++)
-        use->held_peak_by[k] = by[k];
-}
-
-/* One device's changes, in order of time; rows of r->held are appended at *held. */
-static ss_status sweep_device(ss_result *r, uint32_t d, const change *list, uint32_t n,
-                              uint32_t *held, ss_error *err)
-{
-    int64_t by[SS_HELD_KINDS] = {0}, sum = 0;
-    r->held[(*held)++] = (ss_held_change){0, 0};
-    for (uint32_t i = 0; i < n;) {
-        ss_time at = list[i].at;
-        int64_t up = 0, down = 0;
-        for (; i < n && list[i].at == at; i++) {
-            ss_status s = add_bytes(list[i].bytes > 0 ? &up : &down, list[i].bytes, err);
-            if (!s)
-                s = add_bytes(&by[list[i].what], list[i].bytes, err);
-            if (s)
-                return ss_fail_in(err, "memory held on device %u", d);
-        }
-        ss_status s = add_bytes(&sum, down, err);
-        if (!s)
-            s = add_bytes(&sum, up, err);
-        if (s)
-            return ss_fail_in(err, "memory held on device %u", d);
-        ss_held_change *last = &r->held[*held - 1];
-        if (at == last->at)
-            last->bytes = sum;
-        else if (sum != last->bytes)
-            r->held[(*held)++] = (ss_held_change){at, sum};
-        note_peak(&r->device[d], at, sum, by);
-    }
-    return SS_OK;
-}
-
-static ss_status sweep_devices(ss_result *r, const change *list, uint32_t n, ss_error *err)
-{
-    uint32_t held = 0, i = 0;
+    ss_free(r->held_first);
+    r->held = a->change;
+    r->held_first = a->first;
+    a->change = NULL;
+    a->first = NULL;
     for (uint32_t d = 1; d <= r->devices; d++) {
-        uint32_t first = i;
-        while (i < n && list[i].device == d)
-            i++;
-        r->held_first[d] = held;
-        ss_status s = sweep_device(r, d, list + first, i - first, &held, err);
-        if (s)
-            return s;
+        ss_device_use *use = &r->device[d];
+        use->held_peak = a->peak[d].bytes;
+        use->held_peak_at = a->peak[d].at;
+        memcpy(use->held_peak_by, a->peak[d].by, sizeof use->held_peak_by);
     }
-    r->held_first[r->devices + 1] = held;
-    return SS_OK;
 }
 
-static ss_status account_memory(ss_result *r, const ss_holds *holds, const ss_topology *t,
-                                ss_error *err)
+static ss_status hold_memory(ss_result *r, const ss_model *m, const ss_topology *t,
+                             const ss_strategy *s, ss_error *err)
 {
-    size_t most = (size_t)holds->n * 2;
-    if (most + r->devices > UINT32_MAX)
-        return ss_fail(err, SS_ERANGE, "too many tensors held: %u", holds->n);
-    change *list = ss_alloc(most * sizeof *list);
-    r->held = ss_alloc((most + r->devices) * sizeof *r->held);
-    ss_status s = SS_OK;
-    if (!list || !r->held)
-        s = ss_fail_memory(err, "the account of memory", most * sizeof *list);
-    if (!s)
-        s = sweep_devices(r, list, list_changes(r, holds, list), err);
-    ss_free(list);
-    for (uint32_t d = 1; d <= r->devices && !s; d++) {
-        double capacity = t->device[d].def.memory_bytes;
-        if (capacity > 0 && (double)r->device[d].held_peak > capacity)
-            r->over_capacity = true;
+    ss_holds holds = {0};
+    ss_held_account account = {0};
+    ss_status status = ss_lower_holds(m, s, r->lowered, &holds, err);
+    if (!status)
+        status = ss_held_account_make(&holds, &r->timeline, r->devices, &account, err);
+    if (!status) {
+        r->over_capacity = ss_held_excess(&account, t) > 0;
+        keep_account(r, &account);
     }
-    return s;
+    ss_held_account_free(&account);
+    ss_holds_free(&holds);
+    return status;
 }
 
 /* --------------------------------------------------------------------------------------- result */
@@ -460,17 +377,6 @@ static ss_status name_longest(const ss_result *r, const ss_model *m, const ss_to
         time, ss_task_kind_name((ss_task_kind)label->kind), of_op ? " of " : "",
         of_op && label->op <= m->ops ? m->op[label->op].name : "",
         where <= tasks->devices ? ss_topology_device_name(t, (ss_device){where}) : "?");
-}
-
-static ss_status hold_memory(ss_result *r, const ss_model *m, const ss_topology *t,
-                             const ss_strategy *s, ss_error *err)
-{
-    ss_holds holds = {0};
-    ss_status status = ss_lower_holds(m, s, r->lowered, &holds, err);
-    if (!status)
-        status = account_memory(r, &holds, t, err);
-    ss_holds_free(&holds);
-    return status;
 }
 
 ss_status ss_result_new(const ss_model *m, const ss_topology *t, ss_routes *r, const ss_strategy *s,

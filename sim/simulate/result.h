@@ -8,6 +8,7 @@
 #include "graph/lower.h"
 #include "simulate/critical.h"
 #include "simulate/engine.h"
+#include "simulate/held.h"
 
 /* By device, [devices + 1]. Communication is the time during which at least one message that the
  * device sends or receives is crossing a link, on whichever hop; waiting for a link is none.  It
@@ -29,12 +30,6 @@ typedef struct ss_link_use {
     uint32_t messages;    /* that crossed it; a message cut into segments counts as that many */
     ss_time longest_wait; /* of a message that was there, for this link */
 } ss_link_use;
-
-/* Memory held on a device over time: changes, in order of time. */
-typedef struct ss_held_change {
-    ss_time at;
-    int64_t bytes;
-} ss_held_change; /* held from then on */
 
 typedef struct ss_result {
     ss_lowered *lowered; /* owned */
