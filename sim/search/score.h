@@ -72,7 +72,7 @@ void ss_scorer_free(ss_scorer *s);
 /* The strategy that it holds from now on, copied. */
 ss_status ss_scorer_start(ss_scorer *s, const ss_strategy *strategy, ss_score *out, ss_error *err);
 
-/* With these configurations in place of those that the operators have (different operators).  With
+/* With these configurations in place of those that the operators have, operators ascending.  With
  * a bound below SS_TIME_MAX and early stop the answer may be `stopped`; a bound below 0 is passed
  * by everything.  After an error the scorer holds what it held, and nothing is to be rejected. */
 ss_status ss_scorer_try(ss_scorer *s, const ss_choice *choice, uint32_t n, ss_time bound,
@@ -83,6 +83,7 @@ void ss_scorer_reject(ss_scorer *s);
 const ss_strategy *
 ss_scorer_strategy(const ss_scorer *s);            /* what it holds; during a try: the old one */
 const ss_score *ss_scorer_now(const ss_scorer *s); /* what that costs */
-size_t ss_scorer_memory(const ss_scorer *s);       /* bytes */
+/* Bytes of task graph, timeline and working memory of the engine. */
+size_t ss_scorer_memory(const ss_scorer *s);
 
 #endif

@@ -265,6 +265,25 @@ ss_status ss_costs_add_all(ss_costs *c, const ss_costs *from, ss_error *err)
     return SS_OK;
 }
 
+ss_status ss_costs_copy(const ss_costs *from, ss_costs **out, ss_error *err)
+{
+    ss_costs *c = NULL;
+    ss_status s = ss_costs_new(&c, err);
+    if (s)
+        return s;
+    s = ss_costs_add_all(c, from, err);
+    if (s) {
+        ss_costs_free(c);
+        return s;
+    }
+    /* one scale for all of it, as there: it counts for sums and updates too, which no source knows */
+    for (uint32_t i = 0; i < c->sources; i++)
+        c->source[i].scale = from->source[i].scale;
+    c->scale = from->scale;
+    *out = c;
+    return SS_OK;
+}
+
 ss_status ss_costs_set_scale(ss_costs *c, double scale, ss_error *err)
 {
     if (!(scale > 0 && isfinite(scale)))

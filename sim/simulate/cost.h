@@ -94,6 +94,10 @@ void ss_cost_key(const ss_op_def *op, const ss_box *main, ss_text *attributes, s
  * afterwards. */
 ss_status ss_costs_add_all(ss_costs *c, const ss_costs *from, ss_error *err);
 
+/* The same sources and scale, and nothing remembered yet: for another thread, say.  Sources are
+ * shared, so copying and freeing are for one thread at a time; asking is not. */
+ss_status ss_costs_copy(const ss_costs *from, ss_costs **out, ss_error *err);
+
 /* Multiplier for studies: every time times this, also those of sums and updates; 1 unless set.  It
  * replaces the one that was set before. */
 ss_status ss_costs_set_scale(ss_costs *c, double scale, ss_error *err);
