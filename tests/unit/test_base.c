@@ -423,6 +423,97 @@ static void draws_are_uniform(void)
     ss_rng_close(&r);
 }
 
+/* Written down, so that the stream never changes by accident, nor on another machine. */
+static void a_counted_stream_is_where_it_was_moved(void)
+{
+    ss_error err = {0};
+    ss_rng r = {0};
+    CHECK_OK(ss_rng_open_counted(&r, &err));
+    uint64_t at_zero = ss_rng_bits(&r);
+    ss_rng_seek(&r, 20190331, 3, 500);
+    uint64_t first = ss_rng_bits(&r), second = ss_rng_bits(&r);
+    ss_rng_seek(&r, 0, 0, 0);
+    CHECK(ss_rng_bits(&r) == at_zero && at_zero == 0x9a63efbe57234557ULL, "%016llx",
+          (unsigned long long)at_zero);
+    ss_rng_seek(&r, 20190331, 3, 500);
+    CHECK(ss_rng_bits(&r) == first && first == 0x602f60f3b562f0ddULL, "%016llx",
+          (unsigned long long)first);
+    CHECK(ss_rng_bits(&r) == second && second == 0xba6725c15a1afa2dULL, "%016llx",
+          (unsigned long long)second);
+    ss_rng_close(&r);
+}
+
+/* Chi-square of 256 bins, 255 degrees of freedom: 331 has p = 0.001. */
+static double chi_square_256(const uint32_t *count, double draws)
+{
+    double chi2 = 0;
+    for (uint32_t k = 0; k < 256; k++)
+        chi2 += pow(count[k] - draws / 256, 2) / (draws / 256);
+    return chi2;
+}
+
+/* Along one stream, and across the first numbers of neighbouring places: each byte, and how a
+ * number differs from the one before. */
+static void counted_draws_are_uniform_along_and_across(void)
+{
+    enum { DRAWS = 60000, WAYS = 5 };
+    ss_error err = {0};
+    ss_rng r = {0};
+    CHECK_OK(ss_rng_open_counted(&r, &err));
+    for (uint32_t way = 0; way < WAYS; way++) {
+        uint32_t byte[8][256] = {{0}}, change[256] = {0};
+        uint64_t before = 0;
+        ss_rng_seek(&r, 11, 5, 9);
+        for (uint32_t i = 0; i < DRAWS; i++) {
+            if (way == 1)
+                ss_rng_seek(&r, 11, 5, i);
+            else if (way == 2)
+                ss_rng_seek(&r, 11, i, 9);
+            else if (way == 3)
+                ss_rng_seek(&r, i, 5, 9);
+            else if (way == 4)
+                ss_rng_seek(&r, i / 250, i % 250, i % 250); /* equal numbers must not cancel */
+            uint64_t x = ss_rng_bits(&r);
+            for (uint32_t b = 0; b < 8; b++)
+                byte[b][x >> 8 * b & 255]++;
+            change[(x ^ before) >> 56]++;
+            before = x;
+        }
+        for (uint32_t b = 0; b < 8; b++) {
+            double chi2 = chi_square_256(byte[b], DRAWS);
+            CHECK(chi2 < 331, "way %u, byte %u: chi-square %g", way, b, chi2);
+        }
+        double chi2 = chi_square_256(change, DRAWS);
+        CHECK(chi2 < 331, "way %u, changes: chi-square %g", way, chi2);
+    }
+    ss_rng_close(&r);
+}
+
+/* Pearson's correlation of 500 numbers of each of two places, over all pairs of 40 places: no pair
+ * beyond 4.5 / sqrt(500), which chance does in one of 190 runs of all 780 pairs. */
+static void counted_streams_are_not_correlated(void)
+{
+    enum { PLACES = 40, N = 500 };
+    static double u[PLACES][N];
+    ss_error err = {0};
+    ss_rng r = {0};
+    CHECK_OK(ss_rng_open_counted(&r, &err));
+    for (uint32_t p = 0; p < PLACES; p++) {
+        ss_rng_seek(&r, p % 2, p / 2 % 4, p / 8);
+        for (uint32_t i = 0; i < N; i++)
+            u[p][i] = ss_rng_uniform(&r) - 0.5;
+    }
+    for (uint32_t p = 0; p < PLACES; p++)
+        for (uint32_t q = 0; q < p; q++) {
+            double sum = 0;
+            for (uint32_t i = 0; i < N; i++)
+                sum += u[p][i] * u[q][i];
+            double c = sum / N * 12; /* the variance of each is 1/12 */
+            CHECK(fabs(c) < 4.5 / sqrt(N), "places %u and %u: %g", p, q, c);
+        }
+    ss_rng_close(&r);
+}
+
 int main(void)
 {
     RUN(a_long_sentence_is_cut_visibly);
@@ -449,5 +540,8 @@ int main(void)
     RUN(hashes_tell_boundaries_apart);
     RUN(streams_have_names_and_seeds);
     RUN(draws_are_uniform);
+    RUN(a_counted_stream_is_where_it_was_moved);
+    RUN(counted_draws_are_uniform_along_and_across);
+    RUN(counted_streams_are_not_correlated);
     return DONE();
 }
