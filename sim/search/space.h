@@ -3,25 +3,32 @@
  * A move draws a configuration for one operator, independently of the one it has:
  *   free   degrees uniform among all vectors that the rules allow with at most max_parts parts
  *          (uneven ones too), then any device for each part: FlexFlow (MLSys 2019) section 6.2
- *   block  degrees as above, parts in order on devices that follow each other: first, first + 1, ...
- *   pow2   degrees powers of two, parts in order on devices first, first + stride, ..., the stride a
- *          power of two: the machine views of the later open-source releases
+ *   block  degrees as above, no more parts than devices, in order on devices that follow each
+ *          other: first, first + 1, ... without wrapping; first uniform
+ *   pow2   degrees uniform among powers of two with no more parts than devices, in order on devices
+ *          first, first + stride, ..., the stride a power of two; uniform over the pairs that stay
+ *          within the devices (one part: over the devices): the machine views of the later
+ *          open-source releases
  *   place  one part, any device: the space of placement by reinforcement learning
- *   list   one of the configurations that the user gave for the operator
- * Several moves may be mixed by weights.  What is drawn is an independence proposal: the Hastings
- * factor of a change from a to b is q(a) / q(b), q being the density of the mixture.  Where a has
- * none (a start from outside of the space) the factor counts as 1: such states are left and never
- * come back.
+ *   list   one of the configurations that the user gave for the operator; given twice counts once
+ * Several moves may be mixed by weights; a move that offers an operator nothing (block for an
+ * operator with more parts pinned than there are devices) is left out for that operator.  What is
+ * drawn is an independence proposal: the Hastings factor of a change from a to b is q(a) / q(b), q
+ * being the density of the mixture.  Where a has none (a start from outside of the space) the factor
+ * counts as 1: such states are left and never come back.
  *
  * On top of that a proposal may change more than one operator:
- *   group      all operators that share the operator's weights get the one configuration that was
- *              drawn (where it fits: equal shapes).  With Hastings on this is only proposed where
- *              they all have one configuration already, else it has no way back
- *   neighbour  the operator's present configuration is copied along a random walk of edges, each
- *              chosen by the bytes of its tensor, each step with chance 3/4 of a further one (the
- *              "propagation" of later releases).  It has no way back: refused with Hastings on
+ *   group      all operators that share the operator's weights, its limits and its pins get the one
+ *              configuration that was drawn.  With Hastings on this is only proposed where they all
+ *              have one configuration already, else it has no way back
+ *   neighbour  the operator's present configuration is copied along a random walk over operators
+ *              that can take it, each edge chosen by the bytes of its tensor, none visited twice,
+ *              each step with chance 3/4 of a further one (the "propagation" of later releases).
+ *              It has no way back: refused with Hastings on
  *
- * Pins (strategy.h) are kept: a pinned operator is never proposed, a pinned degree not varied.
+ * Pins (strategy.h) are kept: a pinned operator is never proposed, a pinned degree not varied, and
+ * where devices are pinned a move varies the degrees alone, at the same number of parts.  Where what
+ * is pinned makes more than max_parts, free leaves the other dimensions whole.
  */
 #ifndef SS_SPACE_H
 #define SS_SPACE_H
@@ -86,16 +93,17 @@ void ss_space_free(ss_space *s);
 
 typedef struct ss_proposal {
     ss_reach reach;
-    ss_move move;        /* which drew the configuration; of neighbour: SS_MOVES */
-    ss_choice *choice;   /* [n], operators ascending */
-    uint32_t n, cap;     /* n = 0: nothing to be proposed (a group without a way back) */
+    ss_move move;        /* which drew the configuration; SS_MOVES where none did */
+    ss_choice *choice;   /* [n], operators ascending, those alone that change (unless same) */
+    uint32_t n, cap;     /* 0: nothing to be proposed (a group or a walk that leads nowhere) */
     double log_hastings; /* log of q(old) / q(new); 0 with Hastings off */
-    bool same;           /* every operator has that configuration already */
+    bool same;           /* the operators have that configuration already */
 } ss_proposal;           /* {0}; may be filled again and again */
 
 void ss_proposal_free(ss_proposal *p);
 
-/* Uniform over the operators that have a choice, then as above.  Reads `now`, changes nothing. */
+/* Uniform over the operators that have a choice, then as above.  Reads `now`, changes nothing; `now`
+ * has the pins that the space was made with.  Fails for want of memory alone. */
 ss_status ss_space_propose(const ss_space *s, const ss_strategy *now, ss_rng *rng, ss_proposal *out,
                            ss_error *err);
 
@@ -107,15 +115,17 @@ ss_status ss_space_draw(const ss_space *s, ss_op op, ss_rng *rng, ss_move *move,
 /* log q of a configuration of the mixture, for one operator; -INFINITY outside of the space. */
 double ss_space_log_density(const ss_space *s, ss_op op, const ss_config *c);
 
-/* All different configurations of one operator that a move can draw, numbered from 0, in an order
- * that depends on nothing else.  UINT64_MAX: 2^64 or more (of free). */
+/* All different configurations of one operator that a move can draw (whatever its weight), numbered
+ * from 0, in an order that depends on nothing else: the number of parts, then the degrees, then the
+ * devices.  UINT64_MAX: that many or more (of free).  nth refuses numbers that are not there. */
 uint64_t ss_space_count(const ss_space *s, ss_move move, ss_op op);
 ss_status ss_space_nth(const ss_space *s, ss_move move, ss_op op, uint64_t nth, ss_config *out,
                        ss_error *err);
 
 bool ss_space_movable(const ss_space *s, ss_op op); /* whether the operator has a choice */
 
-/* "n 4, c 2 on 1-4 9 12-14": a configuration as a person reads it. */
+/* "n 4, c 2 on 1-4 9 12-14", "whole on 3": a configuration as a person reads it.  What has no room
+ * is left out, and the text ends in "...". */
 void ss_config_write(const ss_model *m, ss_op op, const ss_config *c, char *text, size_t size);
 
 #endif

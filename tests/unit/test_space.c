@@ -1,0 +1,355 @@
+#include <math.h>
+
+#include "base/mem.h"
+#include "search/space.h"
+#include "strategy_fixture.h"
+
+enum { SEED = 7741 };
+
+static ss_model *cnn, *rnn;
+static ss_topology *one, *five, *eight;
+static ss_rng rng;
+
+static ss_strategy *fresh(const ss_model *m, const ss_topology *t)
+{
+    ss_strategy *s;
+    if (ss_strategy_new(m, t, &s, &err))
+        fixture_failed();
+    return s;
+}
+
+static ss_space_options only(ss_move m)
+{
+    ss_space_options o = {.group = 0};
+    o.weight[m] = 1;
+    return o;
+}
+
+static void set(ss_strategy *s, const char *op, uint32_t n, uint32_t c, const uint32_t *device)
+{
+    uint32_t degree[2] = {n, c};
+    ss_device d[64];
+    for (uint32_t k = 0; k < n * c; k++)
+        d[k].i = device[k];
+    if (ss_strategy_set(s, fixture_find(s->model, op), degree, 2, d, n * c, &err))
+        fixture_failed();
+}
+
+static void pin(ss_strategy *s, const char *op, ss_pin what)
+{
+    if (ss_strategy_pin(s, fixture_find(s->model, op), what, &err))
+        fixture_failed();
+}
+
+/* ------------------------------------------------------------------------------------ wrong input
+ */
+
+static int refused(const ss_strategy *s, const ss_space_options *o, const char *words)
+{
+    ss_space *space = NULL;
+    ss_status st = ss_space_new(s, o, &space, &err);
+    ss_space_free(space);
+    if (st == SS_EINVAL && strstr(err.text, words))
+        return 1;
+    printf("  status %d: %s\n", st, st ? err.text : "accepted");
+    return 0;
+}
+
+static void options_without_sense_are_refused(void)
+{
+    ss_strategy *s = fresh(cnn, five);
+    ss_space_options o = ss_space_options_start();
+    o.weight[SS_MOVE_BLOCK] = -0.5;
+    CHECK(refused(s, &o, "the weight of move block is -0.5"), "negative");
+    o.weight[SS_MOVE_BLOCK] = NAN;
+    CHECK(refused(s, &o, "move block"), "not a number");
+    o.weight[SS_MOVE_BLOCK] = INFINITY;
+    CHECK(refused(s, &o, "move block is inf"), "infinite");
+    memset(o.weight, 0, sizeof o.weight);
+    CHECK(refused(s, &o, "give one above 0"), "all 0");
+    o.weight[SS_MOVE_LIST] = 2;
+    CHECK(refused(s, &o, "move list is 2, but no configurations are given"), "no list");
+    o = ss_space_options_start();
+    o.group = 0.25, o.neighbour = 0.75;
+    CHECK(refused(s, &o, "together below 1"), "chances");
+    o.group = -0.1;
+    CHECK(refused(s, &o, "group (-0.1)"), "negative");
+    o.group = NAN;
+    CHECK(refused(s, &o, "together below 1"), "not a number");
+    o.group = 0, o.hastings = true;
+    CHECK(refused(s, &o, "no way back"), "neighbour with Hastings");
+    o.neighbour = 0, o.max_parts = SS_MAX_PARTS + 1;
+    CHECK(refused(s, &o, "max_parts is 65537: it must be at most 65536"), "parts");
+    ss_strategy_free(s);
+}
+
+static void lists_that_break_a_rule_are_refused(void)
+{
+    ss_strategy *s = fresh(cnn, five);
+    ss_device d[] = {{5}, {2}, {6}};
+    ss_choice c[2] = {{fixture_find(cnn, "fc6"), {{3, 1, 1, 1, 1}, 3, d, 3}}};
+    ss_space_options o = only(SS_MOVE_LIST);
+    o.list = c, o.lists = 1;
+    CHECK(refused(s, &o, "configuration 1 of the list: fc6: part 3 of 3 is on device 6"), "device");
+    d[2].i = 1;
+    c[1] = c[0];
+    c[1].config.degree[1] = 6, c[1].config.degree[0] = 1;
+    o.lists = 2;
+    CHECK(refused(s, &o, "configuration 2 of the list: fc6: degree 6 on c: its extent is 5"), "6");
+    c[1].config.degree[1] = 2;
+    CHECK(refused(s, &o, "configuration 2 of the list: fc6: 3 devices for 2 parts"), "2 parts");
+    c[1].config.parts = 1;
+    CHECK(refused(s, &o, "1 device for the 2 parts that its degrees make"), "shorthand");
+    c[1] = c[0];
+    c[1].op.i = 99;
+    ss_space *space = NULL;
+    CHECK(ss_space_new(s, &o, &space, &err) == SS_ENOTFOUND, "operator 99");
+    CHECK_TEXT(err.text, "configuration 2 of the list: there is no operator 99");
+    o.lists = 1;
+    pin(s, "fc6", SS_PIN_DEGREES);
+    CHECK(refused(s, &o, "configuration 1 of the list: fc6: degree 3 on n: its degrees are pinned"),
+          "pinned");
+    o = ss_space_options_start(); /* also where the weight of list is 0 */
+    o.list = c, o.lists = 1;
+    CHECK(refused(s, &o, "its degrees are pinned"), "pinned");
+    ss_strategy_free(s);
+}
+
+static void a_space_without_a_choice_is_refused(void)
+{
+    ss_strategy *s = fresh(cnn, one);
+    ss_space_options o = only(SS_MOVE_PLACE);
+    CHECK(refused(s, &o, "there is nothing to search: on 1 device of"), "one device");
+    o = ss_space_options_start(); /* one part on one device is all there is */
+    CHECK(refused(s, &o, "no operator of little has a choice"), "one device, any move");
+    ss_strategy_free(s);
+    s = fresh(cnn, five);
+    for (uint32_t i = 1; i <= cnn->ops; i++)
+        CHECK_OK(ss_strategy_pin(s, (ss_op){i}, SS_PIN_ALL, &err));
+    CHECK(refused(s, &o, "nothing to search"), "all pinned");
+    ss_strategy_unpin(s, fixture_find(cnn, "fc4"));
+    ss_space *space;
+    CHECK_OK(ss_space_new(s, &o, &space, &err));
+    for (uint32_t i = 1; i <= cnn->ops; i++)
+        CHECK(ss_space_movable(space, (ss_op){i}) == (i == fixture_find(cnn, "fc4").i), "%u", i);
+    ss_space_free(space);
+    ss_strategy_free(s);
+}
+
+static void moves_have_names(void)
+{
+    for (ss_move m = SS_MOVE_FREE; m < SS_MOVES; m++) {
+        ss_move back = SS_MOVES;
+        CHECK_OK(ss_move_parse(ss_move_name(m), &back, &err));
+        CHECK(back == m, "%s", ss_move_name(m));
+    }
+    ss_move m;
+    CHECK(ss_move_parse("blok", &m, &err) == SS_EINVAL, "blok");
+    CHECK_TEXT(err.text, "move \"blok\": there are free, block, pow2, place and list; did you mean "
+                         "block?");
+    CHECK(!strcmp(ss_reach_name(SS_REACH_NEIGHBOUR), "neighbour"), "neighbour");
+}
+
+/* ------------------------------------------------------------------------------------------ counts
+ */
+
+/* fc6 has 37 samples and 5 channels.  Vectors with so many parts: 1:1 2:2 3:2 4:3 5:2 6:3 7:1 8:3
+ * (8x1 4x2 2x4), of powers of two 1:1 2:2 4:3 8:3. */
+static void counts_are_those_that_a_person_finds(void)
+{
+    ss_op fc6 = fixture_find(cnn, "fc6");
+    ss_strategy *s = fresh(cnn, eight);
+    ss_space_options o = ss_space_options_start();
+    ss_space *space;
+    CHECK_OK(ss_space_new(s, &o, &space, &err));
+    uint64_t free =
+        8 + 2 * 64 + 2 * 512 + 3 * 4096 + 2 * 32768 + 3 * 262144 + 2097152 + 3 * 16777216;
+    CHECK(ss_space_count(space, SS_MOVE_FREE, fc6) == free, "free");
+    uint64_t block = 8 + 2 * 7 + 2 * 6 + 3 * 5 + 2 * 4 + 3 * 3 + 2 + 3;
+    CHECK(ss_space_count(space, SS_MOVE_BLOCK, fc6) == block, "block");
+    /* 2 parts: strides 1 2 4 leave 7 6 4 places; 4 parts: 1 2 leave 5 2; 8 parts: 1 */
+    uint64_t pow2 = 8 + 2 * 17 + 3 * 7 + 3;
+    CHECK(ss_space_count(space, SS_MOVE_POW2, fc6) == pow2, "pow2");
+    CHECK(ss_space_count(space, SS_MOVE_PLACE, fc6) == 8, "place");
+    CHECK(ss_space_count(space, SS_MOVE_LIST, fc6) == 0, "list");
+    ss_config c = {.cap = 0};
+    CHECK(ss_space_nth(space, SS_MOVE_POW2, fc6, pow2, &c, &err) == SS_EINVAL, "one too many");
+    CHECK_TEXT(err.text, "fc6: pow2 has 66 configurations: number 66 is not there");
+    ss_free(c.device);
+    ss_space_free(space);
+    ss_strategy_free(s);
+}
+
+/* -------------------------------------------------------------------------------------- proposals
+ */
+
+static uint32_t stride(const ss_config *c)
+{
+    uint32_t d = c->parts > 1 ? c->device[1].i - c->device[0].i : 1;
+    for (uint32_t k = 1; k < c->parts; k++)
+        if (c->device[k].i - c->device[k - 1].i != d)
+            return 0;
+    return d;
+}
+
+static int power_of_two(uint32_t x)
+{
+    while (x > 1 && x % 2 == 0)
+        x /= 2;
+    return x == 1;
+}
+
+static int belongs(ss_move m, const ss_config *c, uint32_t max_parts)
+{
+    if (m == SS_MOVE_FREE)
+        return c->parts <= max_parts;
+    if (m == SS_MOVE_BLOCK)
+        return c->parts <= max_parts && stride(c) == 1;
+    if (m == SS_MOVE_PLACE)
+        return c->parts == 1;
+    for (uint32_t d = 0; d < SS_MAX_DIMS; d++)
+        if (!power_of_two(c->degree[d]))
+            return 0;
+    return power_of_two(stride(c));
+}
+
+static void each_move_keeps_to_what_it_says(void)
+{
+    enum { PROPOSALS = 3000 };
+    ss_strategy *s = fresh(cnn, eight);
+    ss_proposal p = {0};
+    for (ss_move m = SS_MOVE_FREE; m < SS_MOVE_LIST; m++) {
+        ss_space_options o = only(m);
+        o.max_parts = m == SS_MOVE_FREE ? 30 : m == SS_MOVE_BLOCK ? 6 : 0;
+        ss_space *space;
+        uint32_t most = 0, moved[16] = {0};
+        CHECK_OK(ss_space_new(s, &o, &space, &err));
+        for (uint32_t k = 0; k < PROPOSALS; k++) {
+            ss_rng_seek(&rng, SEED, m, k);
+            CHECK_OK(ss_space_propose(space, s, &rng, &p, &err));
+            CHECK(p.n == 1 && p.reach == SS_REACH_ONE && p.move == m, "%u choices", p.n);
+            const ss_config *c = &p.choice[0].config;
+            CHECK_OK(ss_strategy_allows(s, p.choice[0].op, c->degree, SS_MAX_DIMS, c->device,
+                                        c->parts, NULL, &err));
+            CHECK(belongs(m, c, o.max_parts), "seed %d: %s drew %u parts, stride %u", SEED,
+                  ss_move_name(m), c->parts, stride(c));
+            CHECK(p.log_hastings == 0, "Hastings is off");
+            most = c->parts > most ? c->parts : most;
+            moved[p.choice[0].op.i]++;
+        }
+        static const uint32_t wanted[] = {30, 6, 8, 1};
+        CHECK(most == wanted[m], "%s drew at most %u parts", ss_move_name(m), most);
+        for (uint32_t i = 1; i <= cnn->ops; i++)
+            CHECK(moved[i] > 340 && moved[i] < 520, "%s: operator %u %u times", ss_move_name(m), i,
+                  moved[i]);
+        ss_space_free(space);
+    }
+    ss_proposal_free(&p);
+    ss_strategy_free(s);
+}
+
+static void equal_places_in_the_stream_give_equal_proposals(void)
+{
+    ss_strategy *s = fresh(cnn, eight);
+    ss_space_options o = ss_space_options_start();
+    ss_space *space;
+    ss_proposal a = {0}, b = {0};
+    uint32_t differ = 0;
+    CHECK_OK(ss_space_new(s, &o, &space, &err));
+    for (uint32_t k = 0; k < 200; k++) {
+        ss_rng_seek(&rng, SEED, 3, k);
+        CHECK_OK(ss_space_propose(space, s, &rng, &a, &err));
+        ss_rng_seek(&rng, SEED, 3, k);
+        CHECK_OK(ss_space_propose(space, s, &rng, &b, &err));
+        const ss_config *c = &a.choice[0].config, *d = &b.choice[0].config;
+        CHECK(a.choice[0].op.i == b.choice[0].op.i && a.move == b.move && c->parts == d->parts,
+              "proposal %u", k);
+        CHECK(!memcmp(c->device, d->device, c->parts * sizeof *c->device), "proposal %u", k);
+        ss_rng_seek(&rng, SEED, 4, k);
+        CHECK_OK(ss_space_propose(space, s, &rng, &b, &err));
+        differ += a.choice[0].op.i != b.choice[0].op.i || c->parts != b.choice[0].config.parts;
+    }
+    CHECK(differ > 150, "chains 3 and 4 differ in %u of 200", differ);
+    ss_proposal_free(&a);
+    ss_proposal_free(&b);
+    ss_space_free(space);
+    ss_strategy_free(s);
+}
+
+/* -------------------------------------------------------------------------------------------- pins
+ */
+
+/* fc4: c pinned to 3; fc6: degrees 2 x 2 pinned; relu5: six devices pinned; conv1: all. */
+static void only_what_is_open_varies(void)
+{
+    ss_strategy *s = fresh(cnn, eight);
+    ss_proposal p = {0};
+    ss_op fc4 = fixture_find(cnn, "fc4"), fc6 = fixture_find(cnn, "fc6"),
+          relu5 = fixture_find(cnn, "relu5"), conv1 = fixture_find(cnn, "conv1");
+    const uint32_t six[] = {8, 1, 1, 5, 2, 3};
+    set(s, "fc4", 1, 3, (uint32_t[]){7, 7, 2});
+    set(s, "fc6", 2, 2, (uint32_t[]){1, 2, 3, 4});
+    set(s, "relu5", 6, 1, six);
+    CHECK_OK(ss_strategy_pin_degree(s, fc4, 1, &err));
+    pin(s, "fc6", SS_PIN_DEGREES);
+    pin(s, "relu5", SS_PIN_DEVICES);
+    pin(s, "conv1", SS_PIN_ALL);
+    ss_space_options o = ss_space_options_start();
+    o.weight[SS_MOVE_PLACE] = 1;
+    ss_space *space;
+    CHECK_OK(ss_space_new(s, &o, &space, &err));
+    CHECK(!ss_space_movable(space, conv1), "conv1 is pinned");
+    CHECK(ss_space_count(space, SS_MOVE_BLOCK, conv1) == 1, "the one there is");
+    CHECK(ss_space_count(space, SS_MOVE_FREE, relu5) == 4, "6 = 6x1 3x2 2x3 1x6");
+    CHECK(ss_space_count(space, SS_MOVE_PLACE, relu5) == 0, "six parts are not one");
+    CHECK(ss_space_count(space, SS_MOVE_PLACE, fc6) == 0, "four parts are not one");
+    CHECK(ss_space_count(space, SS_MOVE_POW2, relu5) == 0, "6 is no product of powers of two");
+    CHECK(ss_space_count(space, SS_MOVE_BLOCK, fc6) == 5, "four parts on eight");
+    CHECK(ss_space_count(space, SS_MOVE_POW2, fc4) == 6 + 4 + 3,
+          "3 parts: strides 1, 2; 6 parts: 1");
+    uint32_t seen[8] = {0};
+    for (uint32_t k = 0; k < 4000; k++) {
+        ss_rng_seek(&rng, SEED, 0, k);
+        CHECK_OK(ss_space_propose(space, s, &rng, &p, &err));
+        const ss_config *c = &p.choice[0].config;
+        ss_op op = p.choice[0].op;
+        CHECK_OK(
+            ss_strategy_allows(s, op, c->degree, SS_MAX_DIMS, c->device, c->parts, NULL, &err));
+        CHECK(op.i != conv1.i, "conv1 is pinned");
+        seen[op.i]++;
+    }
+    CHECK(seen[fc4.i] && seen[fc6.i] && seen[relu5.i], "all three move");
+    ss_proposal_free(&p);
+    ss_space_free(space);
+    ss_strategy_free(s);
+}
+
+int main(void)
+{
+    static const uint32_t single[] = {1}, two_three[] = {2, 3}, four_four[] = {4, 4};
+    cnn = fixture_cnn(37);
+    rnn = fixture_rnn(12);
+    one = fixture_cluster("one", 1, single);
+    five = fixture_cluster("five", 2, two_three);
+    eight = fixture_cluster("eight", 2, four_four);
+    if (ss_rng_open_counted(&rng, &err))
+        fixture_failed();
+    ss_rng_seek(&rng, SEED, 0, 0);
+
+    RUN(options_without_sense_are_refused);
+    RUN(lists_that_break_a_rule_are_refused);
+    RUN(a_space_without_a_choice_is_refused);
+    RUN(moves_have_names);
+    RUN(counts_are_those_that_a_person_finds);
+    RUN(each_move_keeps_to_what_it_says);
+    RUN(equal_places_in_the_stream_give_equal_proposals);
+    RUN(only_what_is_open_varies);
+
+    ss_rng_close(&rng);
+    ss_topology_free(one);
+    ss_topology_free(five);
+    ss_topology_free(eight);
+    ss_model_free(cnn);
+    ss_model_free(rnn);
+    return DONE();
+}
