@@ -87,7 +87,7 @@ static ss_status copy_list(ss_space *s, const ss_strategy *pinned, const ss_spac
         return ss_fail_memory(err, "a list of configurations", o->lists * sizeof *s->list);
     for (; s->lists < o->lists; s->lists++) {
         s->list[s->lists].op = o->list[s->lists].op;
-        ss_status st = space_copy_config(&o->list[s->lists].config, &s->list[s->lists].config, err);
+        ss_status st = ss_config_copy(&o->list[s->lists].config, &s->list[s->lists].config, err);
         if (st)
             return st;
     }
@@ -156,7 +156,7 @@ static ss_status make_ops(ss_space *s, const ss_strategy *pinned, ss_error *err)
         space_op *o = &s->op[i];
         ss_degrees_open_of(pinned, (ss_op){i}, &o->open);
         if (o->open.exact)
-            st = space_copy_config(&pinned->config[i], &o->pinned, err);
+            st = ss_config_copy(&pinned->config[i], &o->pinned, err);
         if (!st)
             st = find_class(s, o, err);
     }
@@ -201,7 +201,7 @@ static ss_status find_movable(ss_space *s, ss_op op, ss_config scratch[2], ss_er
         ss_status st = ss_space_nth(s, m, op, 0, &scratch[have_one], err);
         if (st)
             return st;
-        o->movable = have_one && !space_same_config(&scratch[0], &scratch[1]);
+        o->movable = have_one && !ss_config_same(&scratch[0], &scratch[1]);
         have_one = true;
     }
     if (o->movable)

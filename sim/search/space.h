@@ -108,7 +108,8 @@ ss_status ss_space_propose(const ss_space *s, const ss_strategy *now, ss_rng *rn
                            ss_error *err);
 
 /* One operator's configuration drawn from the mixture, and the move that drew it.  `out` may be
- * drawn into again and again; its list of devices is the caller's. */
+ * drawn into again and again; its list of devices is the caller's.  An operator without a choice has
+ * the one that there is; refuses one that no move offers any (which is not movable either). */
 ss_status ss_space_draw(const ss_space *s, ss_op op, ss_rng *rng, ss_move *move, ss_config *out,
                         ss_error *err);
 

@@ -119,24 +119,6 @@ ss_status space_count_class(const ss_space *s, space_class *c, ss_error *err)
 /* ---------------------------------------------------------------------------------- configurations
  */
 
-bool space_same_config(const ss_config *a, const ss_config *b)
-{
-    return a->parts == b->parts && !memcmp(a->degree, b->degree, sizeof a->degree) &&
-           !memcmp(a->device, b->device, a->parts * sizeof *a->device);
-}
-
-ss_status space_copy_config(const ss_config *from, ss_config *to, ss_error *err)
-{
-    ss_status st =
-        SS_RESERVE(to->device, to->cap, from->parts, "the devices of an operator's parts", err);
-    if (st)
-        return st;
-    memcpy(to->degree, from->degree, sizeof to->degree);
-    memcpy(to->device, from->device, from->parts * sizeof *to->device);
-    to->parts = from->parts;
-    return SS_OK;
-}
-
 ss_status space_set_degrees(const space_op *o, const uint32_t *open, ss_config *c, ss_error *err)
 {
     uint32_t parts = o->open.fixed;
@@ -196,7 +178,7 @@ ss_status ss_space_nth(const ss_space *s, ss_move move, ss_op op, uint64_t nth, 
                        s->model->op[op.i].name, ss_move_name(move), (unsigned long long)count,
                        (unsigned long long)nth);
     if (move == SS_MOVE_LIST)
-        return space_copy_config(&s->list[o->first_list + nth].config, out, err);
+        return ss_config_copy(&s->list[o->first_list + nth].config, out, err);
     uint32_t low = 1, high = c->most, degree[SS_MAX_DIMS];
     while (low < high) { /* the least product with more than nth configurations up to it */
         uint32_t middle = low + (high - low) / 2;

@@ -34,15 +34,19 @@ static void draw_devices(const ss_space *s, ss_move m, ss_rng *rng, ss_config *c
         space_place_nth(m, s->devices, ss_rng_below(rng, space_places(m, s->devices, c->parts)), c);
 }
 
-ss_status space_draw(const ss_space *s, ss_op op, ss_rng *rng, ss_move *move, ss_config *out,
-                     ss_error *err)
+ss_status ss_space_draw(const ss_space *s, ss_op op, ss_rng *rng, ss_move *move, ss_config *out,
+                        ss_error *err)
 {
     const space_op *o = &s->op[op.i];
     const space_class *c = space_class_of(s, o);
-    ss_move m = *move = draw_move(o, rng);
+    ss_move m = draw_move(o, rng);
+    if (m == SS_MOVES)
+        return ss_fail(err, SS_EINVAL, "%s: none of the moves offers it a configuration",
+                       s->model->op[op.i].name);
+    *move = m;
     if (m == SS_MOVE_LIST)
-        return space_copy_config(&s->list[o->first_list + ss_rng_below(rng, o->lists)].config, out,
-                                 err);
+        return ss_config_copy(&s->list[o->first_list + ss_rng_below(rng, o->lists)].config, out,
+                              err);
     uint32_t degree[SS_MAX_DIMS];
     ss_degrees_draw(space_counts(c, m), c->budget[m], c->exact > 0, rng, degree);
     ss_status st = space_set_degrees(o, degree, out, err);
@@ -78,7 +82,7 @@ static ss_status add(ss_proposal *p, ss_op op, ss_error *err)
 static ss_status add_copy(ss_proposal *p, ss_op op, const ss_config *c, ss_error *err)
 {
     ss_status st = add(p, op, err);
-    return st ? st : space_copy_config(c, &p->choice[p->n - 1].config, err);
+    return st ? st : ss_config_copy(c, &p->choice[p->n - 1].config, err);
 }
 
 static void swap(ss_choice *a, ss_choice *b)
@@ -93,7 +97,7 @@ static void finish(const ss_strategy *now, ss_proposal *p)
 {
     uint32_t kept = 0;
     for (uint32_t k = 0; k < p->n; k++)
-        if (!space_same_config(&p->choice[k].config, &now->config[p->choice[k].op.i]))
+        if (!ss_config_same(&p->choice[k].config, &now->config[p->choice[k].op.i]))
             swap(&p->choice[kept++], &p->choice[k]);
     p->same = p->n && !kept;
     if (kept)
@@ -114,7 +118,7 @@ static ss_status propose_one(const ss_space *s, const ss_strategy *now, ss_op op
 {
     ss_status st = add(p, op, err);
     if (!st)
-        st = space_draw(s, op, rng, &p->move, &p->choice[0].config, err);
+        st = ss_space_draw(s, op, rng, &p->move, &p->choice[0].config, err);
     if (!st && s->options.hastings)
         p->log_hastings = log_factor(ss_space_log_density(s, op, &now->config[op.i]),
                                      ss_space_log_density(s, op, &p->choice[0].config));
@@ -163,7 +167,7 @@ static bool group_is_one(const ss_strategy *now, const ss_proposal *p)
 {
     const ss_config *first = &now->config[p->choice[0].op.i];
     for (uint32_t k = 1; k < p->n; k++)
-        if (!space_same_config(first, &now->config[p->choice[k].op.i]))
+        if (!ss_config_same(first, &now->config[p->choice[k].op.i]))
             return false;
     return true;
 }
@@ -178,9 +182,9 @@ static ss_status propose_group(const ss_space *s, const ss_strategy *now, ss_op 
         p->n = 0;
         return SS_OK;
     }
-    st = space_draw(s, op, rng, &p->move, &p->choice[0].config, err);
+    st = ss_space_draw(s, op, rng, &p->move, &p->choice[0].config, err);
     for (uint32_t k = 1; k < p->n && !st; k++)
-        st = space_copy_config(&p->choice[0].config, &p->choice[k].config, err);
+        st = ss_config_copy(&p->choice[0].config, &p->choice[k].config, err);
     if (!st && s->options.hastings)
         p->log_hastings = log_factor(log_group_density(s, p, &now->config[p->choice[0].op.i]),
                                      log_group_density(s, p, &p->choice[0].config));

@@ -90,13 +90,7 @@ int space_compare_choices(const void *a, const void *b);
 /* Whether the rules and pins allow it (devices may be ones that are not there); the product of its
  * open degrees. */
 bool space_fits(const space_op *o, const ss_config *c, uint32_t *product);
-bool space_same_config(const ss_config *a, const ss_config *b);
-ss_status space_copy_config(const ss_config *from, ss_config *to, ss_error *err);
 /* Degrees from the open ones, room for its devices, and those that are pinned. */
 ss_status space_set_degrees(const space_op *o, const uint32_t *open, ss_config *c, ss_error *err);
-
-/* Draws for one operator: which move, and with it a configuration. */
-ss_status space_draw(const ss_space *s, ss_op op, ss_rng *rng, ss_move *move, ss_config *out,
-                     ss_error *err);
 
 #endif

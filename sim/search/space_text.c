@@ -8,7 +8,7 @@
 #include "search/space.h"
 
 static const char *const move_names[SS_MOVES] = {"free", "block", "pow2", "place", "list"};
-static const char *const reach_names[SS_REACHES] = {"one", "group", "neighbour"};
+static const char *const reach_names[SS_REACHES] = {"one", "group", "neighbour", "all", "descent"};
 
 const char *ss_move_name(ss_move m)
 {

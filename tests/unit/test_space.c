@@ -147,7 +147,9 @@ static void moves_have_names(void)
     CHECK(ss_move_parse("blok", &m, &err) == SS_EINVAL, "blok");
     CHECK_TEXT(err.text, "move \"blok\": there are free, block, pow2, place and list; did you mean "
                          "block?");
-    CHECK(!strcmp(ss_reach_name(SS_REACH_NEIGHBOUR), "neighbour"), "neighbour");
+    static const char *const reach[SS_REACHES] = {"one", "group", "neighbour", "all", "descent"};
+    for (uint32_t k = 0; k < SS_REACHES; k++)
+        CHECK(!strcmp(ss_reach_name((ss_reach)k), reach[k]), "%s", reach[k]);
 }
 
 /* ------------------------------------------------------------------------------------------ counts
