@@ -158,12 +158,12 @@ static ss_status time_part(const ss_lowering *w, ss_op op, uint32_t part, bool f
     return e ? e : ss_time_add(*out, back, out, err);
 }
 
-static ss_status lower_forward(ss_lowering *w, ss_op op, ss_error *err)
+ss_status ss_lower_forward_parts(ss_lowering *w, ss_op op, ss_error *err)
 {
     const ss_config *c = ss_lowering_config(w, op);
     bool lumped = w->options.lumped && w->s->needs[op.i];
     ss_task_label label = {.kind = lumped ? SS_TASK_LUMPED : SS_TASK_FORWARD, .op = op.i};
-    ss_status e = ss_lower_forward_messages(w, op, err);
+    ss_status e = ss_lower_boxes(w, op, err);
     w->out->forward[op.i].i = w->tasks->n + 1;
     ss_lower_rewind(w, op, false);
     ss_time time = 0;
@@ -179,15 +179,11 @@ static ss_status lower_forward(ss_lowering *w, ss_op op, ss_error *err)
     return e;
 }
 
-static ss_status lower_backward(ss_lowering *w, ss_op op, ss_error *err)
+ss_status ss_lower_backward_parts(ss_lowering *w, ss_op op, ss_error *err)
 {
     const ss_config *c = ss_lowering_config(w, op);
     ss_task_label label = {.kind = SS_TASK_BACKWARD, .op = op.i};
     ss_status e = ss_lower_boxes(w, op, err);
-    if (!e)
-        e = ss_lower_backward_messages(w, op, err);
-    if (!e)
-        e = ss_lower_partial_sums(w, op, err);
     w->out->backward[op.i].i = w->tasks->n + 1;
     ss_lower_rewind(w, op, true);
     ss_time time = 0;
@@ -205,9 +201,50 @@ static ss_status lower_backward(ss_lowering *w, ss_op op, ss_error *err)
     return e;
 }
 
+static ss_status lower_forward(ss_lowering *w, ss_op op, ss_error *err)
+{
+    ss_status e = SS_OK;
+    for (uint32_t f = w->s->first_feed[op.i]; f < w->s->first_feed[op.i + 1] && !e; f++)
+        e = ss_lower_feed_forward(w, f, err);
+    return e ? e : ss_lower_forward_parts(w, op, err);
+}
+
+static ss_status lower_backward(ss_lowering *w, ss_op op, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    ss_status e = SS_OK;
+    for (uint32_t u = s->first_use[op.i]; u < s->first_use[op.i + 1] && !e; u++)
+        if (ss_lower_carries_gradient(w, &s->feed[s->use[u]]))
+            e = ss_lower_feed_backward(w, s->use[u], err);
+    if (!e)
+        e = ss_lower_partial_sums(w, op, err);
+    return e ? e : ss_lower_backward_parts(w, op, err);
+}
+
+static ss_status lower_weights(ss_lowering *w, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    uint32_t weights = w->model->weights;
+    ss_status e = ss_lower_weights(w, err);
+    for (uint32_t x = 1; x <= weights && !e; x++)
+        e = ss_lower_shards_of(w, (ss_weight){x}, err);
+    if (e || !w->options.training)
+        return e;
+    s->waits = 0;
+    s->meeting.devices = 0;
+    if (ss_lower_has_barriers(w))
+        e = ss_lower_barriers(w, err);
+    for (uint32_t x = 1; x <= weights && !e; x++)
+        e = ss_lower_meet(w, (ss_weight){x}, err);
+    for (uint32_t x = 1; x <= weights && !e; x++)
+        e = ss_lower_update(w, (ss_weight){x}, err);
+    for (uint32_t x = 1; x <= weights && !e; x++)
+        e = ss_lower_send_back(w, (ss_weight){x}, err);
+    return e;
+}
+
 static ss_status lower_phases(ss_lowering *w, ss_error *err)
 {
-    bool training = w->options.training;
     uint32_t ops = w->model->ops;
     ss_status e = ss_lower_ranges(w, err);
     if (!e)
@@ -217,16 +254,12 @@ static ss_status lower_phases(ss_lowering *w, ss_error *err)
         if (!e)
             e = lower_forward(w, (ss_op){i}, err);
     }
-    for (uint32_t i = ops; i > 0 && training && !w->options.lumped && !e; i--) {
+    for (uint32_t i = ops; i > 0 && w->options.training && !w->options.lumped && !e; i--) {
         e = ss_lowering_look_up(w, "lowering backward work", ops - i, ops, err);
         if (!e && w->s->needs[i])
             e = lower_backward(w, (ss_op){i}, err);
     }
-    if (!e)
-        e = ss_lower_shards(w, err);
-    if (!e && training)
-        e = ss_lower_sync(w, err);
-    return e ? e : ss_tasks_finish(w->tasks, err);
+    return e ? e : lower_weights(w, err);
 }
 
 ss_status ss_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const ss_strategy *s,
@@ -251,7 +284,8 @@ ss_status ss_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const 
                      .s = out->scratch};
     if ((e = start_tasks(&w, err)) || (e = start_out(&w, err)))
         return e;
-    return lower_phases(&w, err);
+    e = lower_phases(&w, err);
+    return e ? e : ss_tasks_finish(w.tasks, err);
 }
 
 double ss_lowered_bytes_moved(const ss_lowered *l)
@@ -294,6 +328,8 @@ static void free_scratch(struct ss_lower_scratch *s)
     ss_free(s->sum);
     ss_free(s->to_add);
     ss_free(s->first_user);
+    ss_free(s->first_shard);
+    ss_free(s->shards_of);
     ss_free(s->user);
     ss_free(s->give);
     ss_free(s->give_order);

@@ -159,21 +159,20 @@ static ss_status send_forward(ss_lowering *w, const ss_feed *f, uint32_t lead, s
     return e;
 }
 
-ss_status ss_lower_forward_messages(ss_lowering *w, ss_op op, ss_error *err)
+ss_status ss_lower_feed_forward(ss_lowering *w, uint32_t feed, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
-    ss_status e = ss_lower_pieces(w, op, err);
-    for (uint32_t row = s->first_feed[op.i]; row < s->first_feed[op.i + 1] && !e; row++) {
-        const ss_feed *f = &s->feed[row];
-        const ss_config *giver = ss_lowering_config(w, f->from),
-                        *reader = ss_lowering_config(w, f->to);
-        if (w->options.coalesce == SS_COALESCE_PER_DEVICE)
-            group_pieces(w, f);
-        for (uint32_t i = 0; i < f->pieces && !e; i++) {
-            uint32_t at = s->by_from[f->first + i];
-            if (s->piece[at].lead == at && crosses(giver, reader, &s->piece[at]))
-                e = send_forward(w, f, at, err);
-        }
+    ss_status e = ss_lower_pieces(w, feed, err);
+    if (e)
+        return e;
+    const ss_feed *f = &s->feed[feed];
+    const ss_config *giver = ss_lowering_config(w, f->from), *reader = ss_lowering_config(w, f->to);
+    if (w->options.coalesce == SS_COALESCE_PER_DEVICE)
+        group_pieces(w, f);
+    for (uint32_t i = 0; i < f->pieces && !e; i++) {
+        uint32_t at = s->by_from[f->first + i];
+        if (s->piece[at].lead == at && crosses(giver, reader, &s->piece[at]))
+            e = send_forward(w, f, at, err);
     }
     return e;
 }
@@ -261,26 +260,20 @@ static ss_status send_backward(ss_lowering *w, const ss_feed *f, uint32_t lead, 
     return e;
 }
 
-/* Whether a gradient goes back through a feed, seen from an operator that it has to reach. */
-static bool carries_gradient(const ss_lowering *w, const ss_feed *f)
+bool ss_lower_carries_gradient(const ss_lowering *w, const ss_feed *f)
 {
     return !w->model->op[f->to.i].def->kind->no_input_gradient;
 }
 
-ss_status ss_lower_backward_messages(ss_lowering *w, ss_op op, ss_error *err)
+ss_status ss_lower_feed_backward(ss_lowering *w, uint32_t feed, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
+    const ss_feed *f = &s->feed[feed];
+    const ss_config *giver = ss_lowering_config(w, f->from), *reader = ss_lowering_config(w, f->to);
     ss_status e = SS_OK;
-    for (uint32_t u = s->first_use[op.i]; u < s->first_use[op.i + 1] && !e; u++) {
-        const ss_feed *f = &s->feed[s->use[u]];
-        const ss_config *giver = ss_lowering_config(w, f->from),
-                        *reader = ss_lowering_config(w, f->to);
-        if (!carries_gradient(w, f))
-            continue;
-        for (uint32_t at = f->first; at < f->first + f->pieces && !e; at++)
-            if (s->piece[at].lead == at && crosses(giver, reader, &s->piece[at]))
-                e = send_backward(w, f, at, err);
-    }
+    for (uint32_t at = f->first; at < f->first + f->pieces && !e; at++)
+        if (s->piece[at].lead == at && crosses(giver, reader, &s->piece[at]))
+            e = send_backward(w, f, at, err);
     return e;
 }
 
@@ -292,7 +285,7 @@ static ss_status after_arrivals(ss_lowering *w, ss_op op, uint32_t part, ss_erro
     for (uint32_t u = s->first_use[op.i]; u < s->first_use[op.i + 1]; u++) {
         const ss_feed *f = &s->feed[s->use[u]];
         uint32_t *cursor = &s->cursor[u - s->first_use[op.i]];
-        if (!carries_gradient(w, f))
+        if (!ss_lower_carries_gradient(w, f))
             continue;
         for (; *cursor < f->pieces && !e; ++*cursor) {
             uint32_t at = s->by_from[f->first + *cursor];
@@ -326,7 +319,7 @@ static bool skip_single(ss_lowering *w, ss_op op, uint32_t part, uint32_t slot)
     for (uint32_t u = s->first_use[op.i]; u < s->first_use[op.i + 1]; u++) {
         const ss_feed *f = &s->feed[s->use[u]];
         uint32_t at = s->cursor[u - s->first_use[op.i]];
-        if (f->slot != slot || !carries_gradient(w, f))
+        if (f->slot != slot || !ss_lower_carries_gradient(w, f))
             continue;
         for (; at < f->pieces && s->piece[s->by_from[f->first + at]].from == part; at++) {
             where = u - s->first_use[op.i];
@@ -352,7 +345,7 @@ static ss_status bytes_to_add(ss_lowering *w, ss_op op, uint32_t part, uint32_t 
     for (uint32_t u = s->first_use[op.i]; u < s->first_use[op.i + 1]; u++) {
         const ss_feed *f = &s->feed[s->use[u]];
         uint32_t *cursor = &s->cursor[u - s->first_use[op.i]];
-        if (f->slot != slot || !carries_gradient(w, f))
+        if (f->slot != slot || !ss_lower_carries_gradient(w, f))
             continue;
         element_bytes = f->element_bytes;
         for (; *cursor < f->pieces && !e; ++*cursor) {

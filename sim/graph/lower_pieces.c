@@ -40,33 +40,39 @@ static void strides_of(const ss_config *c, uint32_t stride[SS_MAX_DIMS])
 
 /* ---- where parts begin and end ----------------------------------------------------------- */
 
-ss_status ss_lower_ranges(ss_lowering *w, ss_error *err)
+ss_status ss_lower_range_of(ss_lowering *w, ss_op op, ss_error *err)
 {
-    const ss_model *m = w->model;
     struct ss_lower_scratch *s = w->s;
-    size_t n = 0;
-    ss_status e = SS_RESERVE(s->first_range, s->first_range_cap, (size_t)m->ops + 2, "parts", err);
+    const ss_op_def *def = w->model->op[op.i].def;
+    const uint32_t *degree = ss_lowering_config(w, op)->degree;
+    size_t n = s->ranges;
+    for (uint32_t d = 0; d < def->out[0].rank; d++)
+        n += 2 * (size_t)degree[d];
+    if (n > UINT32_MAX)
+        return ss_fail(err, SS_ERANGE, "the strategy has more than 2^31 parts");
+    ss_status e = SS_RESERVE(s->range, s->range_cap, n, "parts", err);
     if (e)
         return e;
-    for (uint32_t i = 1; i <= m->ops; i++) {
-        s->first_range[i] = (uint32_t)n;
-        for (uint32_t d = 0; d < m->op[i].def->out[0].rank; d++)
-            n += 2 * (size_t)w->strategy->config[i].degree[d];
-        if (n > UINT32_MAX)
-            return ss_fail(err, SS_ERANGE, "the strategy has more than 2^31 parts");
+    s->first_range[op.i] = s->ranges;
+    int64_t *range = s->range + s->ranges;
+    for (uint32_t d = 0; d < def->out[0].rank; d++) {
+        ss_part_ranges(def->out[0].extent[d], def->dim[d].grain, degree[d], range,
+                       range + degree[d]);
+        range += 2 * (size_t)degree[d];
     }
-    if ((e = SS_RESERVE(s->range, s->range_cap, n, "parts", err)))
-        return e;
-    for (uint32_t i = 1; i <= m->ops; i++) {
-        const ss_op_def *def = m->op[i].def;
-        int64_t *range = s->range + s->first_range[i];
-        for (uint32_t d = 0; d < def->out[0].rank; d++) {
-            uint32_t degree = w->strategy->config[i].degree[d];
-            ss_part_ranges(def->out[0].extent[d], def->dim[d].grain, degree, range, range + degree);
-            range += 2 * (size_t)degree;
-        }
-    }
+    s->ranges = (uint32_t)n;
     return SS_OK;
+}
+
+ss_status ss_lower_ranges(ss_lowering *w, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    uint32_t ops = w->model->ops;
+    ss_status e = SS_RESERVE(s->first_range, s->first_range_cap, (size_t)ops + 2, "parts", err);
+    s->ranges = 0;
+    for (uint32_t i = 1; i <= ops && !e; i++)
+        e = ss_lower_range_of(w, (ss_op){i}, err);
+    return e;
 }
 
 const int64_t *ss_lower_range(const ss_lowering *w, ss_op op, uint32_t d)
@@ -454,15 +460,18 @@ static ss_status sort_pieces(ss_lowering *w, const ss_feed *f, ss_error *err)
     return SS_OK;
 }
 
-static ss_status pieces_of_feed(ss_lowering *w, ss_feed *f, ss_error *err)
+ss_status ss_lower_pieces(ss_lowering *w, uint32_t feed, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
+    ss_feed *f = &s->feed[feed];
     const ss_op_def *reader = w->model->op[f->to.i].def;
     uint32_t parts = ss_lowering_config(w, f->to)->parts;
     uint32_t givers = ss_lowering_config(w, f->from)->parts;
     grid g;
-    bool regular;
-    ss_status e = grid_of(w, f, &g, &regular, err);
+    bool regular = false;
+    ss_status e = ss_lower_boxes(w, f->to, err);
+    if (!e)
+        e = grid_of(w, f, &g, &regular, err);
     if (!e && !regular)
         e = SS_RESERVE(s->made, s->made_cap, givers, "parts", err);
     if (!e && !regular)
@@ -479,15 +488,6 @@ static ss_status pieces_of_feed(ss_lowering *w, ss_feed *f, ss_error *err)
     }
     f->pieces = s->pieces + 1 - f->first;
     return e ? e : sort_pieces(w, f, err);
-}
-
-ss_status ss_lower_pieces(ss_lowering *w, ss_op op, ss_error *err)
-{
-    struct ss_lower_scratch *s = w->s;
-    ss_status e = ss_lower_boxes(w, op, err);
-    for (uint32_t f = s->first_feed[op.i]; f < s->first_feed[op.i + 1] && !e; f++)
-        e = pieces_of_feed(w, &s->feed[f], err);
-    return e;
 }
 
 void ss_lower_piece_box(const ss_model *m, const ss_strategy *s, const ss_feed *f,

@@ -305,11 +305,13 @@ static ss_status list_sources(ss_lowering *w, uint32_t begin, uint32_t end, cons
     return SS_OK;
 }
 
-static ss_status shards_of(ss_lowering *w, ss_weight weight, ss_error *err)
+ss_status ss_lower_shards_of(ss_lowering *w, ss_weight weight, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
     ss_lowered *out = w->out;
     cut c = {0};
+    s->first_shard[weight.i] = out->shards + 1;
+    s->shards_of[weight.i] = 0;
     ss_status e = cut_weight(w, weight, &c, err);
     if (!e)
         e = list_gives(w, weight, &c, err);
@@ -330,17 +332,24 @@ static ss_status shards_of(ss_lowering *w, ss_weight weight, ss_error *err)
             e = list_sources(w, begin, end, shard, err);
         out->shards += !e;
     }
+    s->shards_of[weight.i] = c.shards;
     return e;
 }
 
-ss_status ss_lower_shards(ss_lowering *w, ss_error *err)
+ss_status ss_lower_weights(ss_lowering *w, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
+    size_t rows = (size_t)w->model->weights + 1;
     w->out->shards = w->out->shard_devices = s->froms = 0;
     ss_status e = list_users(w, err);
     if (!e)
         e = SS_RESERVE(s->mark, s->mark_cap, w->topology->devices / 64 + 1, "devices", err);
-    for (uint32_t x = 1; x <= w->model->weights && !e; x++)
-        e = shards_of(w, (ss_weight){x}, err);
-    return e;
+    if (e || rows <= s->weight_cap)
+        return e;
+    uint32_t cap = ss_grown(s->weight_cap, rows);
+    if ((e = SS_REGROW(s->first_shard, cap, "weights", err)) ||
+        (e = SS_REGROW(s->shards_of, cap, "weights", err)))
+        return e;
+    s->weight_cap = cap;
+    return SS_OK;
 }

@@ -55,10 +55,11 @@ static ss_status add_barrier(ss_lowering *w, uint32_t device, ss_error *err)
     return ss_tasks_add(w->tasks, device ? device : 1, 0, 0, &label, &w->s->barrier[device], err);
 }
 
-/* One for each device that has tasks, after all of them; with `all`, one more after those. */
-static ss_status add_barriers(ss_lowering *w, bool all, ss_error *err)
+/* One for each device that has tasks, after all of them; in closed form, one more after those. */
+ss_status ss_lower_barriers(ss_lowering *w, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
+    bool all = w->options.sync == SS_SYNC_CLOSED_FORM;
     uint32_t devices = w->topology->devices;
     size_t parts = 0;
     ss_status e = SS_RESERVE(s->barrier, s->barrier_cap, (size_t)devices + 1, "barriers", err);
@@ -539,12 +540,27 @@ static ss_status weights_from_master(ss_lowering *w, uint32_t shard, ss_error *e
     return e;
 }
 
-static ss_status reserve_rows(ss_lowering *w, ss_error *err)
+static ss_status reserve_members(struct ss_lower_scratch *s, uint32_t most, ss_error *err)
+{
+    if (most <= s->member_cap)
+        return SS_OK;
+    uint32_t cap = ss_grown(s->member_cap, most);
+    ss_status e;
+    if ((e = SS_REGROW(s->member_added, cap, "members", err)) ||
+        (e = SS_REGROW(s->member_told, cap, "members", err)) ||
+        (e = SS_REGROW(s->machine, cap, "members", err)))
+        return e;
+    s->member_cap = cap;
+    return SS_OK;
+}
+
+/* For the shards of one weight. */
+static ss_status reserve_rows(ss_lowering *w, uint32_t first, uint32_t shards, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
     size_t rows = (size_t)w->out->shard_devices + 2;
     uint32_t most = 0;
-    for (uint32_t k = 1; k <= w->out->shards; k++)
+    for (uint32_t k = first; k < first + shards; k++)
         most = w->out->shard[k].devices > most ? w->out->shard[k].devices : most;
     ss_status e;
     if ((e = SS_RESERVE(s->first_wait, s->first_wait_cap, rows, "updates", err)) ||
@@ -558,40 +574,49 @@ static ss_status reserve_rows(ss_lowering *w, ss_error *err)
             return e;
         memset(s->of_machine + old, 0, (s->of_machine_cap - old) * sizeof *s->of_machine);
     }
-    if (most <= s->member_cap)
-        return SS_OK;
-    uint32_t cap = ss_grown(s->member_cap, most);
-    if ((e = SS_REGROW(s->member_added, cap, "members", err)) ||
-        (e = SS_REGROW(s->member_told, cap, "members", err)) ||
-        (e = SS_REGROW(s->machine, cap, "members", err)))
-        return e;
-    s->member_cap = cap;
-    return SS_OK;
+    return reserve_members(s, most, err);
 }
 
-ss_status ss_lower_sync(ss_lowering *w, ss_error *err)
+ss_status ss_lower_meet(ss_lowering *w, ss_weight weight, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
-    uint32_t shards = w->out->shards;
-    bool closed = w->options.sync == SS_SYNC_CLOSED_FORM;
-    ss_status e = reserve_rows(w, err);
-    s->waits = 0;
-    s->meeting.devices = 0;
-    if (!e && (closed || !w->options.overlap))
-        e = add_barriers(w, closed, err);
-    for (uint32_t k = 1; k <= shards && !e; k++) {
-        e = ss_lowering_look_up(w, "lowering the meeting of gradients", k - 1, shards, err);
+    uint32_t first = s->first_shard[weight.i], n = s->shards_of[weight.i];
+    ss_status e = reserve_rows(w, first, n, err);
+    for (uint32_t k = first; k < first + n && !e; k++) {
+        e = ss_lowering_look_up(w, "lowering the meeting of gradients", k - 1, w->out->shards, err);
         if (!e)
             e = meet(w, k, err);
     }
-    if (!e)
-        s->first_wait[w->out->shard_devices + 1] = s->waits;
-    for (uint32_t k = 1; k <= shards && !e; k++)
+    if (!e && n) {
+        const ss_shard *last = &w->out->shard[first + n - 1];
+        s->first_wait[last->first_device + last->devices] = s->waits;
+    }
+    return e;
+}
+
+ss_status ss_lower_update(ss_lowering *w, ss_weight weight, ss_error *err)
+{
+    uint32_t first = w->s->first_shard[weight.i], n = w->s->shards_of[weight.i];
+    ss_status e = SS_OK;
+    for (uint32_t k = first; k < first + n && !e; k++)
         e = update_shard(w, k, err);
-    for (uint32_t k = 1; k <= shards && !e; k++) {
-        e = ss_lowering_look_up(w, "lowering updates", k - 1, shards, err);
-        if (!e && w->options.sync == SS_SYNC_PARAMETER_SERVER && w->out->shard[k].devices > 1)
+    return e;
+}
+
+ss_status ss_lower_send_back(ss_lowering *w, ss_weight weight, ss_error *err)
+{
+    uint32_t first = w->s->first_shard[weight.i], n = w->s->shards_of[weight.i];
+    bool server = w->options.sync == SS_SYNC_PARAMETER_SERVER;
+    ss_status e = SS_OK;
+    for (uint32_t k = first; k < first + n && !e; k++) {
+        e = ss_lowering_look_up(w, "lowering updates", k - 1, w->out->shards, err);
+        if (!e && server && w->out->shard[k].devices > 1)
             e = weights_from_master(w, k, err);
     }
     return e;
+}
+
+bool ss_lower_has_barriers(const ss_lowering *w)
+{
+    return w->options.training && (w->options.sync == SS_SYNC_CLOSED_FORM || !w->options.overlap);
 }

@@ -71,7 +71,7 @@ struct ss_lower_scratch {
     uint32_t *first_range; /* by operator, into range; see ss_lower_range */
     uint32_t first_range_cap;
     int64_t *range;
-    uint32_t range_cap;
+    uint32_t ranges, range_cap;
     int64_t *made_range; /* the same of one other output */
     uint32_t made_range_cap;
     uint32_t *count; /* of a counting sort */
@@ -102,6 +102,8 @@ struct ss_lower_scratch {
      * shard_device */
     uint32_t *first_user;
     uint32_t user_first_cap;
+    uint32_t *first_shard, *shards_of; /* by weight: rows of out->shard, and how many */
+    uint32_t weight_cap;
     struct ss_user *user;
     uint32_t user_cap;
     struct ss_give *give; /* of one weight, before they are sorted */
@@ -162,16 +164,18 @@ static inline ss_status ss_lowering_look_up(const ss_lowering *w, const char *wh
 
 /* lower_pieces.c */
 
-/* Where the parts of all operators begin and end along each dimension of output 0. */
+/* Where the parts begin and end along each dimension of output 0: of all operators, in order; of
+ * one, written behind those of the others. */
 ss_status ss_lower_ranges(ss_lowering *w, ss_error *err);
+ss_status ss_lower_range_of(ss_lowering *w, ss_op op, ss_error *err);
 /* Of one dimension: the beginnings of its `degree` parts, then their ends. */
 const int64_t *ss_lower_range(const ss_lowering *w, ss_op op, uint32_t d);
 /* The boxes of output 0 of all parts of an operator, in w->s->box. */
 ss_status ss_lower_boxes(ss_lowering *w, ss_op op, ss_error *err);
 /* Lists the feeds of the model, by reader and by who is read. */
 ss_status ss_lower_feeds(ss_lowering *w, ss_error *err);
-/* The pieces of all feeds into an operator. */
-ss_status ss_lower_pieces(ss_lowering *w, ss_op op, ss_error *err);
+/* The pieces of a feed, written behind those of the others. */
+ss_status ss_lower_pieces(ss_lowering *w, uint32_t feed, ss_error *err);
 /* The box of one piece, in the tensor that it is a piece of. */
 void ss_lower_piece_box(const ss_model *m, const ss_strategy *s, const ss_feed *f,
                         const ss_piece *p, ss_box *out);
@@ -193,20 +197,41 @@ ss_status ss_lower_send(ss_lowering *w, ss_device from, ss_device to, int64_t by
 /* The task added last waits for all of a message. */
 ss_status ss_lower_after_sent(ss_lowering *w, uint32_t sent, ss_error *err);
 
-/* The messages into the parts of an operator; then, one by one, what a part waits for.  Parts must
- * be asked for in ascending order, after ss_lower_rewind. */
-ss_status ss_lower_forward_messages(ss_lowering *w, ss_op op, ss_error *err);
-ss_status ss_lower_backward_messages(ss_lowering *w, ss_op op, ss_error *err);
+/* The pieces of a feed and the messages that carry them; the messages that bring their gradients
+ * back, for a feed that carries one to an operator that needs it. */
+ss_status ss_lower_feed_forward(ss_lowering *w, uint32_t feed, ss_error *err);
+ss_status ss_lower_feed_backward(ss_lowering *w, uint32_t feed, ss_error *err);
+/* Whether a gradient goes back through a feed, seen from an operator that it has to reach. */
+bool ss_lower_carries_gradient(const ss_lowering *w, const ss_feed *f);
+
+/* One by one, what a part waits for.  Parts must be asked for in ascending order, after
+ * ss_lower_rewind. */
 void ss_lower_rewind(ss_lowering *w, ss_op op, bool backward);
 ss_status ss_lower_after_inputs(ss_lowering *w, ss_op op, uint32_t part, ss_error *err);
 ss_status ss_lower_after_gradients(ss_lowering *w, ss_op op, uint32_t part, ss_error *err);
 /* Tasks that add up the gradients that parts of an operator get from several sides. */
 ss_status ss_lower_partial_sums(ss_lowering *w, ss_op op, ss_error *err);
 
-/* lower_shards.c: fills out->shard, out->shard_device and, when training, s->from. */
-ss_status ss_lower_shards(ss_lowering *w, ss_error *err);
+/* lower_shards.c: who uses which weight; then, weight by weight, its rows of out->shard and
+ * out->shard_device and, when training, of s->from. */
+ss_status ss_lower_weights(ss_lowering *w, ss_error *err);
+ss_status ss_lower_shards_of(ss_lowering *w, ss_weight weight, ss_error *err);
 
-/* lower_sync.c: barriers, the meeting of gradients, updates, weights sent back. */
-ss_status ss_lower_sync(ss_lowering *w, ss_error *err);
+/* lower_sync.c: barriers; then, weight by weight, the meeting of its gradients, its update, and the
+ * new weights on their way back.  s->waits is 0 before the first weight. */
+bool ss_lower_has_barriers(const ss_lowering *w);
+ss_status ss_lower_barriers(ss_lowering *w, ss_error *err);
+ss_status ss_lower_meet(ss_lowering *w, ss_weight weight, ss_error *err);
+ss_status ss_lower_update(ss_lowering *w, ss_weight weight, ss_error *err);
+ss_status ss_lower_send_back(ss_lowering *w, ss_weight weight, ss_error *err);
+
+/* lower.c: the parts of an operator, after the messages to them (and, backward, the sums). */
+ss_status ss_lower_forward_parts(ss_lowering *w, ss_op op, ss_error *err);
+ss_status ss_lower_backward_parts(ss_lowering *w, ss_op op, ss_error *err);
+
+static inline bool ss_lower_has_backward(const ss_lowering *w, ss_op op)
+{
+    return w->options.training && !w->options.lumped && w->s->needs[op.i];
+}
 
 #endif
