@@ -262,9 +262,10 @@ static ss_status lower_phases(ss_lowering *w, ss_error *err)
     return e ? e : lower_weights(w, err);
 }
 
-ss_status ss_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const ss_strategy *s,
-                   const ss_timer *timer, const ss_lower_options *options, ss_lowered *out,
-                   ss_error *err)
+ss_status ss_lower_start(const ss_model *m, const ss_topology *t, ss_routes *r,
+                         const ss_strategy *s, const ss_timer *timer,
+                         const ss_lower_options *options, ss_lowered *out, ss_lowering *w,
+                         ss_error *err)
 {
     ss_status e = refuse_options(options, err);
     if (!e)
@@ -273,18 +274,27 @@ ss_status ss_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const 
         return e;
     if (!out->scratch && !(out->scratch = ss_alloc_zeroed(1, sizeof *out->scratch)))
         return ss_fail_memory(err, "lowering", sizeof *out->scratch);
-    ss_lowering w = {.model = m,
-                     .topology = t,
-                     .routes = r,
-                     .strategy = s,
-                     .timer = timer,
-                     .options = *options,
-                     .out = out,
-                     .tasks = &out->tasks,
-                     .s = out->scratch};
-    if ((e = start_tasks(&w, err)) || (e = start_out(&w, err)))
-        return e;
-    e = lower_phases(&w, err);
+    *w = (ss_lowering){.model = m,
+                       .topology = t,
+                       .routes = r,
+                       .strategy = s,
+                       .timer = timer,
+                       .options = *options,
+                       .out = out,
+                       .tasks = &out->tasks,
+                       .s = out->scratch};
+    e = start_tasks(w, err);
+    return e ? e : start_out(w, err);
+}
+
+ss_status ss_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const ss_strategy *s,
+                   const ss_timer *timer, const ss_lower_options *options, ss_lowered *out,
+                   ss_error *err)
+{
+    ss_lowering w;
+    ss_status e = ss_lower_start(m, t, r, s, timer, options, out, &w, err);
+    if (!e)
+        e = lower_phases(&w, err);
     return e ? e : ss_tasks_finish(w.tasks, err);
 }
 
@@ -349,6 +359,18 @@ static void free_scratch(struct ss_lower_scratch *s)
     ss_free(s->resource);
     ss_messages_free(&s->messages);
     ss_free(s);
+}
+
+size_t ss_lowered_memory(const ss_lowered *l)
+{
+    const struct ss_lower_scratch *s = l->scratch;
+    size_t bytes = ss_tasks_memory(&l->tasks) + l->shard_cap * sizeof *l->shard +
+                   l->shard_device_cap * sizeof *l->shard_device;
+    if (s)
+        bytes += s->piece_cap * (sizeof *s->piece + sizeof *s->by_from) +
+                 s->sent_cap * sizeof *s->sent + s->range_cap * sizeof *s->range +
+                 s->from_cap * sizeof *s->from + s->wait_cap * sizeof *s->wait;
+    return bytes;
 }
 
 void ss_lowered_free(ss_lowered *l)

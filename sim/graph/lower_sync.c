@@ -80,7 +80,7 @@ ss_status ss_lower_barriers(ss_lowering *w, ss_error *err)
             s->before[s->count[w->strategy->config[i].device[p].i]++].i = last_task(w->out, i, p);
     for (uint32_t d = 1; d <= devices; d++) { /* count[d] is now where d's tasks end */
         s->barrier[d].i = 0;
-        if (s->count[d - 1] == s->count[d])
+        if (s->count[d - 1] == s->count[d] && !w->every_barrier)
             continue;
         e = add_barrier(w, d, err);
         for (uint32_t b = s->count[d - 1]; b < s->count[d] && !e; b++)

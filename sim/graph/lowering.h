@@ -1,4 +1,4 @@
-/* lowering.h - what the files of the lowering share; for lower*.c alone.
+/* lowering.h - what the files of the lowering share; for lower*.c and live*.c alone.
  *
  *   lower.c         the order of work: operators forward, then backward; options
  *   lower_pieces.c  what each part of an operator needs of the parts before it: boxes that intersect
@@ -148,6 +148,7 @@ typedef struct ss_lowering {
     ss_lowered *out;
     ss_tasks *tasks; /* &out->tasks */
     struct ss_lower_scratch *s;
+    bool every_barrier; /* also for devices without tasks, so that barriers stay (live.h) */
 } ss_lowering;
 
 static inline const ss_config *ss_lowering_config(const ss_lowering *w, ss_op op)
@@ -225,7 +226,11 @@ ss_status ss_lower_meet(ss_lowering *w, ss_weight weight, ss_error *err);
 ss_status ss_lower_update(ss_lowering *w, ss_weight weight, ss_error *err);
 ss_status ss_lower_send_back(ss_lowering *w, ss_weight weight, ss_error *err);
 
-/* lower.c: the parts of an operator, after the messages to them (and, backward, the sums). */
+/* lower.c: checks what is given, empties `out`, sets up *w.  The parts of an operator, after the messages to them (and, backward, the sums). */
+ss_status ss_lower_start(const ss_model *m, const ss_topology *t, ss_routes *r,
+                         const ss_strategy *s, const ss_timer *timer,
+                         const ss_lower_options *options, ss_lowered *out, ss_lowering *w,
+                         ss_error *err);
 ss_status ss_lower_forward_parts(ss_lowering *w, ss_op op, ss_error *err);
 ss_status ss_lower_backward_parts(ss_lowering *w, ss_op op, ss_error *err);
 
