@@ -164,7 +164,7 @@ const char *ss_h5_path(const ss_h5 *f)
     return f->path;
 }
 
-static ss_h5 *blank(const char *path, ss_error *err)
+ss_h5 *ss_h5_blank(const char *path, ss_error *err)
 {
     ss_h5 *f = ss_alloc_zeroed(1, sizeof *f);
     char *copy = ss_strdup(path);
@@ -222,7 +222,7 @@ static ss_status create_in_memory(ss_h5 *f, ss_error *err)
 
 ss_status ss_h5_create(const char *path, ss_h5 **out, ss_error *err)
 {
-    ss_h5 *f = blank(path, err);
+    ss_h5 *f = ss_h5_blank(path, err);
     if (!f)
         return SS_ENOMEM;
     f->writing = true;
@@ -270,13 +270,14 @@ static uint32_t lookup3(const unsigned char *p, size_t n)
     return x[2];
 }
 
-/* HDF5 1.10 takes the mark "open for writing" out of the superblock of an image and leaves the
- * checksum that counted it; no library would then open the file. */
-static void mend_superblock(unsigned char *bytes, size_t n)
+/* HDF5 1.10 takes the mark out of the superblock of an image and leaves the checksum that counted
+ * it; no library would then open the file. */
+void ss_h5_unmark(unsigned char *bytes, size_t n)
 {
-    enum { VERSION_AT = 8, CHECKSUM_AT = 44, SUPERBLOCK = 48 };
+    enum { VERSION_AT = 8, MARKS_AT = 11, CHECKSUM_AT = 44, SUPERBLOCK = 48 };
     if (n < SUPERBLOCK || bytes[VERSION_AT] != 3)
         return;
+    bytes[MARKS_AT] = 0;
     uint32_t sum = lookup3(bytes, CHECKSUM_AT);
     for (unsigned i = 0; i < 4; i++)
         bytes[CHECKSUM_AT + i] = (unsigned char)(sum >> (8 * i));
@@ -294,7 +295,7 @@ static ss_status image_of(ss_h5 *f, char **bytes, size_t *n, ss_error *err)
         return ss_fail_memory(err, "the bytes of an HDF5 file", *n);
     if (H5Fget_file_image(f->file, *bytes, *n) < 0)
         return ss_h5_failed(f, "finish", "", err);
-    mend_superblock((unsigned char *)*bytes, *n);
+    ss_h5_unmark((unsigned char *)*bytes, *n);
     return SS_OK;
 }
 
@@ -372,7 +373,7 @@ ss_status ss_h5_open(const char *path, ss_h5 **out, ss_error *err)
     ss_status s = check_signature(path, &bytes, err);
     if (s)
         return s;
-    ss_h5 *f = blank(path, err);
+    ss_h5 *f = ss_h5_blank(path, err);
     if (!f)
         return SS_ENOMEM;
     f->bytes = bytes;

@@ -1,4 +1,4 @@
-/* h5_column.h - a column on its way in or out of a file: what h5_put.c and h5_get.c share. */
+/* h5_column.h - a column on its way in or out of a file: what h5_put.c, h5_get.c and h5_grow.c share. */
 #ifndef SS_H5_COLUMN_H
 #define SS_H5_COLUMN_H
 
@@ -36,6 +36,13 @@ hid_t ss_h5_column_type(const ss_h5_field *field, bool stored, size_t text_bytes
 
 /* The checksum goes on with a number: of its value, whatever width the file gives it. */
 uint64_t ss_h5_column_fold(uint64_t h, const ss_h5_column *c, const void *value);
+
+/* Puts n rows, of which the first has number first + 1, into the buffer and into the checksum. */
+ss_status ss_h5_column_gather(ss_h5_column *c, const char *row, size_t stride, hsize_t first,
+                              hsize_t n, char *buffer, ss_error *err);
+
+/* units and long_name */
+ss_status ss_h5_column_describe(ss_h5_column *c, ss_error *err);
 
 /* How many values there are of what can only be one of a few; 0: of a number. */
 uint32_t ss_h5_field_labels(const ss_h5_field *field);

@@ -1,4 +1,4 @@
-/* h5_inside.h - what h5.c and h5_table.c share; nobody else includes it. */
+/* h5_inside.h - what the files of h5.h and h5_grow.h share; nobody else includes it. */
 #ifndef SS_H5_INSIDE_H
 #define SS_H5_INSIDE_H
 
@@ -36,6 +36,12 @@ ss_status ss_h5_text_attribute(ss_h5 *f, hid_t on, const char *object, const cha
                                const char *value, ss_error *err);
 ss_status ss_h5_u64_attribute(ss_h5 *f, hid_t on, const char *object, const char *name,
                               uint64_t value, ss_error *err);
+
+/* With no file open yet; NULL: no memory. */
+ss_h5 *ss_h5_blank(const char *path, ss_error *err);
+
+/* Takes the mark "open for writing" out of the first bytes of a file. */
+void ss_h5_unmark(unsigned char *bytes, size_t n);
 
 /* What stands before the name of an object in a sentence: a slash, unless it has one. */
 const char *ss_h5_slash(const char *object);

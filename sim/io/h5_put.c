@@ -41,8 +41,8 @@ static void gather_texts(ss_h5_column *c, const char *row, size_t stride, hsize_
     }
 }
 
-static ss_status gather(ss_h5_column *c, const char *row, size_t stride, hsize_t first, hsize_t n,
-                        char *buffer, ss_error *err)
+ss_status ss_h5_column_gather(ss_h5_column *c, const char *row, size_t stride, hsize_t first,
+                              hsize_t n, char *buffer, ss_error *err)
 {
     const ss_h5_field *field = c->field;
     uint32_t labels = ss_h5_field_labels(field);
@@ -78,7 +78,7 @@ static ss_status write_rows(ss_h5_column *c, const char *row, size_t stride, uin
     for (hsize_t first = 0; !s && first < rows; first += at_a_time) {
         hsize_t n = rows - first < at_a_time ? rows - first : at_a_time;
         hid_t memory_space = H5Screate_simple(1, &n, NULL);
-        s = gather(c, row + first * stride, stride, first, n, buffer, err);
+        s = ss_h5_column_gather(c, row + first * stride, stride, first, n, buffer, err);
         if (!s &&
             (H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &first, NULL, &n, NULL) < 0 ||
              H5Dwrite(c->set, c->memory_type, memory_space, file_space, H5P_DEFAULT, buffer) < 0))
@@ -104,15 +104,21 @@ static hid_t creation_list(uint32_t rows, hsize_t chunk)
     return list;
 }
 
-static ss_status describe_column(ss_h5_column *c, ss_error *err)
+ss_status ss_h5_column_describe(ss_h5_column *c, ss_error *err)
 {
     const ss_h5_field *field = c->field;
-    ss_status s = ss_h5_u64_attribute(c->f, c->set, c->path, "checksum", c->checksum, err);
-    if (!s && field->units)
+    ss_status s = SS_OK;
+    if (field->units)
         s = ss_h5_text_attribute(c->f, c->set, c->path, "units", field->units, err);
     if (!s && field->long_name)
         s = ss_h5_text_attribute(c->f, c->set, c->path, "long_name", field->long_name, err);
     return s;
+}
+
+static ss_status describe(ss_h5_column *c, ss_error *err)
+{
+    ss_status s = ss_h5_u64_attribute(c->f, c->set, c->path, "checksum", c->checksum, err);
+    return s ? s : ss_h5_column_describe(c, err);
 }
 
 static ss_status put_column(ss_h5_column *c, const char *row, size_t stride, uint32_t rows,
@@ -137,7 +143,7 @@ static ss_status put_column(ss_h5_column *c, const char *row, size_t stride, uin
     hsize_t chunks_at_a_time = SS_H5_BLOCK_BYTES / (chunk * c->bytes + 1) + 1;
     if (!s && rows)
         s = write_rows(c, row, stride, rows, (uint32_t)(chunk * chunks_at_a_time), err);
-    return s ? s : describe_column(c, err);
+    return s ? s : describe(c, err);
 }
 
 static ss_status join_scale(ss_h5_column *first, ss_h5_column *c, ss_error *err)
@@ -190,14 +196,14 @@ static ss_status put_value(ss_h5_column *c, const char *row, ss_error *err)
     if (!s && !buffer)
         s = ss_fail_memory(err, "a value of an HDF5 file", c->bytes);
     if (!s)
-        s = gather(c, row, 0, 0, 1, buffer, err);
+        s = ss_h5_column_gather(c, row, 0, 0, 1, buffer, err);
     if (!s && H5Dwrite(c->set, c->memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) < 0)
         s = ss_h5_failed(c->f, "write", c->path, err);
     ss_free(buffer);
     H5Pclose(list);
     H5Sclose(space);
     H5Tclose(stored);
-    return s ? s : describe_column(c, err);
+    return s ? s : describe(c, err);
 }
 
 ss_status ss_h5_put_values(ss_h5 *f, const char *group, const ss_h5_field *field, uint32_t fields,

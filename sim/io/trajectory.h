@@ -1,0 +1,112 @@
+/* trajectory.h - the log of a search: a record (record.h) that grows by a row a proposal.
+ *
+ * NAME.h5 is an HDF5 file that plain tools can open at any moment, also while the search runs and
+ * after it was killed; NAME.h5.journal beside it is text, a line for each row that NAME.h5 may not
+ * have yet, and is there only while a log is open or after it was killed.  A row reaches the
+ * journal when the sink is flushed, and NAME.h5 with the next commit: every half a second, or more
+ * seldom where a commit takes longer than a twentieth of that.  A commit is all or nothing: what it
+ * overwrites stands in the journal first (pages.h).
+ *
+ *   killed at any moment        nothing that was flushed is lost
+ *   power cut                   nothing that was committed is lost: commits are synced, the lines of
+ *                               the journal between them are not
+ *   disk full                   the call that finds out says so; all that was flushed stays, and
+ *                               the log takes nothing more
+ *
+ * Whoever opens a log to go on, and ss_trajectory_repair, first brings in what the journal has.
+ * docs/file-format.md describes both files.  All calls come from one thread, as all of h5.h.
+ */
+#ifndef SS_TRAJECTORY_H
+#define SS_TRAJECTORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "io/record.h"
+#include "search/search.h"
+
+typedef struct ss_trajectory ss_trajectory;
+
+/* What a search is made of; all of it outlives the log. */
+typedef struct ss_trajectory_inputs {
+    const ss_manifest *manifest;
+    const ss_model *model;
+    const ss_topology *topology;
+    const ss_search_start *start; /* [starts]: a chain each, named after it */
+    uint32_t starts;
+    /* What decides the rows, one "name = value" a line: a log is resumed with the same. */
+    const char *options;
+    /* What decides how many rows there are (budgets, ways of scoring, threads), likewise: a log may
+     * be resumed with others, and then tells those. */
+    const char *limits;
+    uint64_t seed;
+} ss_trajectory_inputs;
+
+/* Refuses a path that is the log of a search which did not end (it has a journal): that one is to
+ * be resumed, repaired or removed.  Any other file there is replaced. */
+ss_status ss_trajectory_create(const char *path, const ss_trajectory_inputs *in,
+                               ss_trajectory **out, ss_error *err);
+
+/* Opens a log to go on where it ends.  Refuses one of another model, topology, start, seed or of
+ * other options, one that is being written, and one that is damaged (naming the repair). */
+ss_status ss_trajectory_resume(const char *path, const ss_trajectory_inputs *in,
+                               ss_trajectory **out, ss_error *err);
+
+/* For ss_search_run, and for ss_search_resume before it: as long as the log is open.  The past is
+ * that of the moment when the log was resumed (of a new one: nothing). */
+ss_search_sink ss_trajectory_sink(ss_trajectory *t);
+ss_search_past ss_trajectory_past(ss_trajectory *t);
+
+/* Writes the best strategy to /strategies/best (NULL: leaves it as it is), commits, removes the
+ * journal and frees t in any case.  After a failure the journal stays, and the sentence of the first
+ * failure comes again. */
+ss_status ss_trajectory_close(ss_trajectory *t, const ss_strategy *best_or_null, ss_error *err);
+
+/* Makes a log that was killed a file like any other: what its journal has comes into NAME.h5, and
+ * the journal goes.  `report` gets lines for a person: what was done.  A log that is whole is left
+ * alone, and one that is being written is refused.  May itself be killed and called again. */
+ss_status ss_trajectory_repair(const char *path, ss_text *report, ss_error *err);
+
+/* ------------------------------------------------------------------------------------- reading */
+
+typedef struct ss_trajectory_step {
+    uint32_t step, op, ops, tasks, visited;
+    uint8_t accepted, stopped, infeasible, fell_back; /* bool */
+    ss_time proposed, current, best;
+    double wallclock_s;
+} ss_trajectory_step;
+
+typedef struct ss_trajectory_chain {
+    const char *name, *start;
+    const char *end; /* ss_search_end_name; NULL: it is at work, or was killed */
+    ss_time start_cost;
+    double beta_per_s;
+    uint64_t seed;
+    uint32_t steps;
+    const ss_trajectory_step *step; /* [steps] */
+} ss_trajectory_chain;
+
+typedef struct ss_trajectory_view {
+    const char *model, *topology, *options, *limits;
+    uint32_t chains;
+    const ss_trajectory_chain *chain; /* [chains], in the order of starts */
+    ss_arena arena;                   /* holds all of it: ss_arena_free */
+} ss_trajectory_view;
+
+/* As it was last committed, also while it is being written. */
+ss_status ss_trajectory_read(const char *path, ss_trajectory_view *out, ss_error *err);
+
+/* Whether a journal lies beside the file, and whether somebody is writing to it. */
+typedef enum ss_trajectory_state {
+    SS_TRAJECTORY_CLOSED,
+    SS_TRAJECTORY_BEING_WRITTEN,
+    SS_TRAJECTORY_KILLED
+} ss_trajectory_state;
+
+ss_trajectory_state ss_trajectory_look(const char *path);
+
+#endif
