@@ -352,7 +352,7 @@ ss_status ss_live_change(ss_live *l, const ss_op *op, const ss_config *config, u
         return ss_fail(err, SS_EINVAL, "a change is under way: undo or keep it first");
     save_mark(l, &x->mark);
     x->saveds = x->orders = x->configs = 0;
-    l->gones = l->mades = l->rewireds = x->turneds = 0;
+    l->gones = l->mades = l->rewireds = l->turneds = 0;
     x->change += 2;
     l->changing = true;
     forget_rows(x);
@@ -442,7 +442,7 @@ ss_status ss_live_new(const ss_strategy *s, ss_routes *r, const ss_timer *timer,
     ss_status e = ss_strategy_copy(s, &x->strategy, err);
     if (!e)
         e = build(l, options, err);
-    l->gones = l->mades = l->rewireds = x->turneds = 0;
+    l->gones = l->mades = l->rewireds = l->turneds = 0;
     x->fewest_outs = x->outs;
     x->fewest_edges = l->pool ? l->pool->edges : 0;
     if (e)

@@ -62,6 +62,12 @@ typedef struct ss_live_rewired {
     ss_live_in was;
 } ss_live_rewired;
 
+/* A kept task whose successors are not what they were. */
+typedef struct ss_live_turned {
+    uint32_t slot, first, last; /* its old row of `out` */
+    uint32_t more;              /* how many are new */
+} ss_live_turned;
+
 typedef struct ss_live {
     const ss_tasks
         *pool;        /* resources, sets and lags; `in`, and the slots there are: 1 .. pool->n */
@@ -74,10 +80,13 @@ typedef struct ss_live {
     uint64_t *work; /* by resource, [devices + links + 1]: sum of the holds of its tasks, ps */
 
     /* The change under way: tasks gone, tasks made, tasks kept with other predecessors. */
-    const ss_block *gone, *made; /* runs of slots */
+    const ss_block *gone, *made; /* runs of slots: of one block at one place */
+    const uint32_t *replaced;    /* the number of that block */
     uint32_t gones, mades;
     const ss_live_rewired *rewired;
     uint32_t rewireds;
+    const ss_live_turned *turned; /* tasks kept with other successors */
+    uint32_t turneds;
     bool changing;
 
     struct ss_live_inside *inside;

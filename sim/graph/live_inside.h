@@ -20,12 +20,6 @@ typedef struct ss_live_config {
     ss_config config; /* the old one; its room is used for the next */
 } ss_live_config;
 
-/* A kept task whose successors are not what they were: its old row of `out`. */
-typedef struct ss_live_turned {
-    uint32_t slot, first, last;
-    uint32_t more; /* new successors */
-} ss_live_turned;
-
 struct ss_live_inside {
     ss_lowering w;
     ss_lowered lowered;
@@ -57,7 +51,7 @@ struct ss_live_inside {
     ss_live_rewired *rewired;
     uint32_t rewired_cap;
     ss_live_turned *turned;
-    uint32_t turneds, turned_cap;
+    uint32_t turned_cap;
     uint32_t *turn;  /* by slot: where it is in turned, if it is there */
     uint32_t stamps; /* in this change: + 1 gone, + 2 rewired */
 };

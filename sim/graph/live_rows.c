@@ -70,6 +70,7 @@ ss_status ss_live_replace(ss_live *l, uint32_t b, const ss_block *run, ss_error 
         x->replaced_cap = cap;
         l->gone = x->gone;
         l->made = x->made;
+        l->replaced = x->replaced;
     }
     x->gone[l->gones++] = l->block[b];
     x->made[l->mades] = *run;
@@ -125,13 +126,14 @@ static ss_live_turned *turn(ss_live *l, uint32_t slot, ss_error *err)
 {
     struct ss_live_inside *x = l->inside;
     uint32_t at = x->turn[slot];
-    if (at < x->turneds && x->turned[at].slot == slot)
+    if (at < l->turneds && x->turned[at].slot == slot)
         return &x->turned[at];
-    if (SS_RESERVE(x->turned, x->turned_cap, (size_t)x->turneds + 1, "a change", err))
+    if (SS_RESERVE(x->turned, x->turned_cap, (size_t)l->turneds + 1, "a change", err))
         return NULL;
-    x->turn[slot] = x->turneds;
-    x->turned[x->turneds] = (ss_live_turned){slot, l->row[slot].first, l->row[slot].last, 0};
-    return &x->turned[x->turneds++];
+    l->turned = x->turned;
+    x->turn[slot] = l->turneds;
+    x->turned[l->turneds] = (ss_live_turned){slot, l->row[slot].first, l->row[slot].last, 0};
+    return &x->turned[l->turneds++];
 }
 
 /* Calls for each task that is new or has other predecessors. */
@@ -219,7 +221,7 @@ ss_status ss_live_hook(ss_live *l, ss_error *err)
     struct ss_live_inside *x = l->inside;
     ss_status e = turn_all(l, err);
     size_t need = x->outs;
-    for (uint32_t k = 0; k < x->turneds; k++)
+    for (uint32_t k = 0; k < l->turneds; k++)
         need += (size_t)(x->turned[k].last - x->turned[k].first) + x->turned[k].more;
     for (uint32_t k = 0; k < l->mades; k++)
         for (uint32_t i = l->made[k].first; i < l->made[k].first + l->made[k].n; i++)
@@ -227,10 +229,10 @@ ss_status ss_live_hook(ss_live *l, ss_error *err)
     if (!e)
         e = SS_RESERVE(l->out, x->out_cap, need + 1, "dependencies", err);
     if (e) { /* nothing is turned yet; undoing must not turn back */
-        x->turneds = 0;
+        l->turneds = 0;
         return e;
     }
-    for (uint32_t k = 0; k < x->turneds; k++) {
+    for (uint32_t k = 0; k < l->turneds; k++) {
         const ss_live_turned *t = &x->turned[k];
         ss_live_row *row = &l->row[t->slot];
         row->first = x->outs;
@@ -254,7 +256,7 @@ ss_status ss_live_hook(ss_live *l, ss_error *err)
 void ss_live_unhook(ss_live *l)
 {
     struct ss_live_inside *x = l->inside;
-    for (uint32_t k = 0; k < x->turneds; k++) {
+    for (uint32_t k = 0; k < l->turneds; k++) {
         l->row[x->turned[k].slot].first = x->turned[k].first;
         l->row[x->turned[k].slot].last = x->turned[k].last;
     }
@@ -268,7 +270,7 @@ void ss_live_unhook(ss_live *l)
         count_work(l, &l->gone[k], 1);
         l->block[x->replaced[k]] = l->gone[k];
     }
-    l->gones = l->mades = l->rewireds = x->turneds = 0;
+    l->gones = l->mades = l->rewireds = l->turneds = 0;
 }
 
 size_t ss_live_memory(const ss_live *l)

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/mem.h"
 #include "simulate/queue.h"
+#include "simulate/tails.h"
 
 typedef struct play {
     ss_time ready, start;
@@ -23,15 +24,26 @@ struct ss_replay {
     uint32_t resource_cap;
     ss_queue queue;
     const ss_watch *watch;
+    bool bounds;
+    enum {
+        TAILS_NONE,
+        TAILS_HELD,
+        TAILS_CHANGED
+    } tails_of; /* of nothing, the graph that is held,
+                                                              * the change under way */
+    ss_tails tails;
 };
 
 /* Bit 31 of `missing` while a run is prepared: the task keeps its times. */
 #define KEEPS 0x80000000u
 
-ss_status ss_replay_new(ss_replay **out, ss_error *err)
+ss_status ss_replay_new(bool bounds, ss_replay **out, ss_error *err)
 {
     *out = ss_alloc_zeroed(1, sizeof **out);
-    return *out ? SS_OK : ss_fail_memory(err, "a simulation", sizeof **out);
+    if (!*out)
+        return ss_fail_memory(err, "a simulation", sizeof **out);
+    (*out)->bounds = bounds;
+    return SS_OK;
 }
 
 void ss_replay_free(ss_replay *r)
@@ -42,6 +54,7 @@ void ss_replay_free(ss_replay *r)
     ss_free(r->next);
     ss_free(r->resource);
     ss_queue_free(&r->queue);
+    ss_tails_free(&r->tails);
     ss_free(r);
 }
 
@@ -53,7 +66,8 @@ void ss_replay_set_watch(ss_replay *r, const ss_watch *watch)
 size_t ss_replay_memory(const ss_replay *r)
 {
     return sizeof *r + ((size_t)r->now_cap + r->next_cap) * sizeof *r->now +
-           r->resource_cap * sizeof *r->resource + ss_queue_memory(&r->queue);
+           r->resource_cap * sizeof *r->resource + ss_queue_memory(&r->queue) +
+           ss_tails_memory(&r->tails);
 }
 
 static ss_status no_room(ss_error *err)
@@ -235,6 +249,7 @@ static ss_status run(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed 
 {
     uint32_t resources = l->pool->devices + l->pool->links, look = SS_LOOK_EVERY, done = 0;
     ss_queue *q = &r->queue;
+    const ss_time *tail = r->bounds ? r->tails.tail : NULL;
     ss_time makespan = r->next_makespan;
     while (q->n || q->later) {
         if (q->n == 0 && !ss_queue_refill(q))
@@ -259,11 +274,15 @@ static ss_status run(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed 
         r->next[x.where].start = start;
         ss_time finish = start + hold + lag;
         makespan = finish > makespan ? finish : makespan;
-        least_end = makespan > least_end ? makespan : least_end;
         done++;
-        if (least_end > bound) {
-            *out = (ss_replayed){least_end, true, done};
-            return SS_OK;
+        if (bound < SS_TIME_MAX) {
+            least_end = finish > least_end ? finish : least_end;
+            if (tail && tail[x.where] > least_end - start - hold)
+                least_end = start + hold + tail[x.where];
+            if (least_end > bound) {
+                *out = (ss_replayed){least_end, true, done};
+                return SS_OK;
+            }
         }
         for (uint32_t o = row->first; o < row->last; o++) {
             uint32_t to = l->out[o];
@@ -296,13 +315,48 @@ static bool too_much_work(const ss_live *l, ss_time bound, ss_replayed *out)
     return true;
 }
 
+/* Brings tails up to the graph as it is. */
+static ss_status find_tails(ss_replay *r, const ss_live *l, ss_error *err)
+{
+    if (!r->bounds || (l->changing && r->tails_of == TAILS_CHANGED))
+        return SS_OK;
+    bool whole = !l->changing || r->tails_of != TAILS_HELD;
+    ss_status e = whole ? ss_tails_whole(&r->tails, l, err) : ss_tails_change(&r->tails, l, err);
+    if (!e)
+        r->tails_of = l->changing ? TAILS_CHANGED : TAILS_HELD;
+    else if (whole)
+        r->tails_of = TAILS_NONE;
+    return e;
+}
+
+/* Whether a task that keeps its times, and has another tail than before, has one that is too long.
+ */
+static bool too_long_a_way(const ss_replay *r, const ss_live *l, ss_time tau, ss_time bound,
+                           ss_replayed *out)
+{
+    ss_time most = 0;
+    for (uint32_t k = 0; k < r->tails.saveds && r->bounds; k++) {
+        uint32_t i = r->tails.saved[k].slot;
+        if (r->now[i].ready >= tau)
+            continue;
+        ss_time end = r->now[i].start + l->row[i].hold, tail = r->tails.tail[i];
+        ss_time way = tail > SS_TIME_MAX - end ? SS_TIME_MAX : end + tail;
+        most = way > most ? way : most;
+    }
+    if (most <= bound)
+        return false;
+    *out = (ss_replayed){most, true, 0};
+    return true;
+}
+
 ss_status ss_replay_whole(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed *out,
                           ss_error *err)
 {
-    if (too_much_work(l, bound, out))
-        return SS_OK;
+    ss_status e = find_tails(r, l, err);
+    if (e || too_much_work(l, bound, out))
+        return e;
     r->next_makespan = 0;
-    ss_status e = reserve(r, l, err);
+    e = reserve(r, l, err);
     if (!e)
         e = set_out_whole(r, l, err);
     return e ? e : run(r, l, bound, out, err);
@@ -314,10 +368,16 @@ ss_status ss_replay_change(ss_replay *r, const ss_live *l, ss_time bound, ss_rep
     if (too_much_work(l, bound, out))
         return SS_OK;
     r->next_makespan = 0;
-    ss_status e = reserve(r, l, err);
-    uint32_t left = 0;
+    ss_status e = find_tails(r, l, err);
     if (!e)
-        e = set_out_from(r, l, first_touched(r, l), &left, err);
+        e = reserve(r, l, err);
+    if (e)
+        return e;
+    uint32_t left = 0;
+    ss_time tau = first_touched(r, l);
+    if (too_long_a_way(r, l, tau, bound, out))
+        return SS_OK;
+    e = set_out_from(r, l, tau, &left, err);
     return e ? e : run(r, l, bound, out, err);
 }
 
@@ -330,6 +390,16 @@ void ss_replay_keep(ss_replay *r)
     r->next = old;
     r->next_cap = cap;
     r->makespan = r->next_makespan;
+    if (r->tails_of == TAILS_CHANGED)
+        r->tails_of = TAILS_HELD;
+}
+
+void ss_replay_undo(ss_replay *r)
+{
+    if (r->tails_of == TAILS_CHANGED) {
+        ss_tails_undo(&r->tails);
+        r->tails_of = TAILS_HELD;
+    }
 }
 
 /* ---- what was found ---------------------------------------------------------------------- */
@@ -357,8 +427,9 @@ ss_status ss_replay_tidy(ss_replay *r, ss_live *l, ss_error *err)
     if ((e = ss_live_tidy(l, err)))
         return e;
     r->next_makespan = r->makespan;
+    r->tails_of = TAILS_NONE;
     ss_replay_keep(r);
-    return SS_OK;
+    return find_tails(r, l, err);
 }
 
 ss_status ss_replay_timeline(const ss_replay *r, const ss_live *l, bool of_last_run,

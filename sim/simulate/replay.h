@@ -11,8 +11,9 @@
  * there on everything is simulated again: "replay from the first affected time".
  *
  * With a bound a run may stop when it is certain that the last task ends later: a resource cannot be
- * through before the time it is free plus all work that it has left.  No partial result is ever
- * taken for a bound, since tasks taken away may let a first-come-first-served step take longer.
+ * through before the time it is free plus all work that it has left, nor the step before the end of a
+ * task plus its tail (tails.h).  Only times that are final are reckoned with, never those of a part of
+ * the graph: tasks taken away may let a first-come-first-served step take longer.
  */
 #ifndef SS_REPLAY_H
 #define SS_REPLAY_H
@@ -33,7 +34,8 @@ typedef struct ss_replayed {
 
 typedef struct ss_replay ss_replay;
 
-ss_status ss_replay_new(ss_replay **out, ss_error *err);
+/* bounds: tails are kept, so that runs with a bound stop early. */
+ss_status ss_replay_new(bool bounds, ss_replay **out, ss_error *err);
 void ss_replay_free(ss_replay *r);
 void ss_replay_set_watch(ss_replay *r, const ss_watch *watch); /* kept, not copied; NULL: nobody */
 
@@ -43,8 +45,10 @@ ss_status ss_replay_whole(ss_replay *r, const ss_live *l, ss_time bound, ss_repl
 /* What the change under way can touch, if a timeline of the graph before it is held. */
 ss_status ss_replay_change(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed *out,
                            ss_error *err);
-/* Holds what the last run found (it did not stop).  Call before ss_live_keep. */
+/* After a run: holds what it found (it did not stop), or what was held before.  Call before
+ * ss_live_keep or ss_live_undo.  Runs may be repeated before that. */
 void ss_replay_keep(ss_replay *r);
+void ss_replay_undo(ss_replay *r);
 
 /* How many tasks of the last run, which did not stop, were not there before or had other times. */
 uint32_t ss_replay_changed(const ss_replay *r, const ss_live *l);

@@ -291,6 +291,7 @@ static bool one_change(work *w, int number)
         ss_strategy_free(before);
         return right;
     }
+    ss_replay_undo(w->replay);
     ss_live_undo(w->live);
     ss_strategy_free(w->s);
     w->s = before;
@@ -314,7 +315,7 @@ static bool one_case(int most)
     for (uint32_t i = 1; i <= w.m->ops; i++)
         random_config(w.s, i);
     net_must(ss_engine_new(&w.engine, &err), &err);
-    net_must(ss_replay_new(&w.replay, &err), &err);
+    net_must(ss_replay_new(chance(80), &w.replay, &err), &err);
     net_must(ss_live_new(w.s, w.routes, &maybe_tied, &w.o, &w.live, &err), &err);
     ss_replayed r;
     net_must(ss_replay_whole(w.replay, w.live, SS_TIME_MAX, &r, &err), &err);
