@@ -2,27 +2,36 @@
 
 #include "base/array.h"
 #include "base/mem.h"
-#include "simulate/queue.h"
+#include "simulate/heads.h"
 #include "simulate/tails.h"
 
+typedef struct times {
+    ss_time ready, start;
+} times;
+
+/* What a run knows of a task: half a cache line. */
 typedef struct play {
     ss_time ready, start;
     uint32_t missing; /* predecessors that have not started */
-    uint32_t id;      /* structural number in this run */
+    uint32_t block;
+    uint32_t next; /* once it is ready: who is behind it in its list, 0: nobody */
+    uint32_t list; /* the resource whose list it is in, 0: none */
 } play;
 
 typedef struct resource {
     ss_time free, lag;
     uint64_t left; /* holds of tasks that have not started, ps, modulo 2^64 */
+    uint32_t last; /* of its list (heads.h), 0: the list is empty */
 } resource;
 
 struct ss_replay {
-    play *now, *next; /* by slot: held, and of the last run */
+    times *now; /* by slot: what is held */
+    play *next; /* by slot: the last run */
     uint32_t now_cap, next_cap;
     ss_time makespan, next_makespan;
     resource *resource;
     uint32_t resource_cap;
-    ss_queue queue;
+    ss_heads heads;
     const ss_watch *watch;
     bool bounds;
     enum {
@@ -53,7 +62,7 @@ void ss_replay_free(ss_replay *r)
     ss_free(r->now);
     ss_free(r->next);
     ss_free(r->resource);
-    ss_queue_free(&r->queue);
+    ss_free(r->heads.heap);
     ss_tails_free(&r->tails);
     ss_free(r);
 }
@@ -65,14 +74,9 @@ void ss_replay_set_watch(ss_replay *r, const ss_watch *watch)
 
 size_t ss_replay_memory(const ss_replay *r)
 {
-    return sizeof *r + ((size_t)r->now_cap + r->next_cap) * sizeof *r->now +
-           r->resource_cap * sizeof *r->resource + ss_queue_memory(&r->queue) +
+    return sizeof *r + r->now_cap * sizeof *r->now + r->next_cap * sizeof *r->next +
+           r->resource_cap * sizeof *r->resource + r->heads.cap * sizeof *r->heads.heap +
            ss_tails_memory(&r->tails);
-}
-
-static ss_status no_room(ss_error *err)
-{
-    return ss_fail(err, SS_ENOMEM, "no memory for more waiting tasks");
 }
 
 /* ---- before a run ------------------------------------------------------------------------ */
@@ -86,12 +90,14 @@ static ss_status reserve(ss_replay *r, const ss_live *l, ss_error *err)
         e = SS_RESERVE(r->now, r->now_cap, slots, "a timeline", err);
     if (!e)
         e = SS_RESERVE(r->resource, r->resource_cap, resources, "resources", err);
-    if (!e)
-        e = ss_queue_clear(&r->queue, err);
+    if (!e) /* each task comes into the heap once at most, and only one of a list is there */
+        e = SS_RESERVE(r->heads.heap, r->heads.cap, (size_t)l->n + 1, "waiting tasks", err);
     if (e)
         return e;
+    r->heads.n = 0;
+    r->heads.hole = false;
     for (uint32_t i = 0; i < resources; i++)
-        r->resource[i] = (resource){0, i ? t->lag[i] : 0, l->work[i]};
+        r->resource[i] = (resource){0, i ? t->lag[i] : 0, l->work[i], 0};
     return SS_OK;
 }
 
@@ -100,18 +106,63 @@ static ss_time lag_of(const ss_replay *r, const ss_tasks *t, uint32_t where)
     return where <= t->devices + t->links ? r->resource[where].lag : 0;
 }
 
-/* All that is simulated is set to its beginning, and what waits for nothing is queued. */
-static ss_status set_out_whole(ss_replay *r, const ss_live *l, ss_error *err)
+static ss_head head_of(const play *p, uint32_t slot)
 {
-    uint32_t id = 0;
+    return (ss_head){p->ready, (uint64_t)p->block << 32 | slot};
+}
+
+/* A task that is ready comes into the heap by itself. */
+static inline void come(ss_replay *r, uint32_t slot)
+{
+    r->next[slot].list = 0;
+    ss_heads_push(&r->heads, head_of(&r->next[slot], slot));
+}
+
+/* A task that is ready when one on `resource` finishes, for which it waited last. */
+static inline void come_behind(ss_replay *r, uint32_t slot, uint32_t list)
+{
+    play *p = &r->next[slot];
+    uint32_t last = r->resource[list].last;
+    if (last) {
+        play *q = &r->next[last];
+        if (!ss_head_before(head_of(q, last), head_of(p, slot))) {
+            come(r, slot);
+            return;
+        }
+        q->next = slot;
+    }
+    p->next = 0;
+    p->list = list;
+    r->resource[list].last = slot;
+    if (!last)
+        ss_heads_push(&r->heads, head_of(p, slot));
+}
+
+/* Takes the first task, which there is; a hole may be left. */
+static inline uint32_t take_first(ss_replay *r)
+{
+    ss_heads *h = &r->heads;
+    uint32_t slot = (uint32_t)h->heap[0].key;
+    const play *p = &r->next[slot];
+    if (p->list && p->next) {
+        ss_heads_down(h->heap, h->n, head_of(&r->next[p->next], p->next));
+        return slot;
+    }
+    if (p->list)
+        r->resource[p->list].last = 0;
+    h->hole = true;
+    return slot;
+}
+
+/* All that is simulated is set to its beginning, and what waits for nothing comes. */
+static void set_out_whole(ss_replay *r, const ss_live *l)
+{
     for (uint32_t b = 1; b <= l->blocks; b++)
         for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++) {
-            uint32_t before = l->row[i].before;
-            r->next[i] = (play){0, 0, before, ++id};
-            if (!before && !ss_queue_push(&r->queue, (ss_entry){0, id, i}))
-                return no_room(err);
+            r->next[i] = (play){.missing = l->row[i].before, .block = b};
+            if (!l->row[i].before)
+                come(r, i);
         }
-    return SS_OK;
 }
 
 /* The ready time of a task whose predecessors are all kept, as they end now; else 0 and false. */
@@ -164,7 +215,7 @@ static void take(resource *r, ss_time hold, ss_time end)
 }
 
 /* A task that keeps its times: its resource and its successors are told. */
-static ss_status keep_times(ss_replay *r, const ss_live *l, uint32_t i, ss_error *err)
+static void keep_times(ss_replay *r, const ss_live *l, uint32_t i)
 {
     const ss_tasks *t = l->pool;
     const ss_live_row *row = &l->row[i];
@@ -185,36 +236,27 @@ static ss_status keep_times(ss_replay *r, const ss_live *l, uint32_t i, ss_error
         if (p->missing & KEEPS)
             continue;
         p->ready = finish > p->ready ? finish : p->ready;
-        if (--p->missing == 0 && !ss_queue_push(&r->queue, (ss_entry){p->ready, p->id, l->out[o]}))
-            return no_room(err);
+        if (--p->missing == 0)
+            come(r, l->out[o]);
     }
-    return SS_OK;
 }
 
-static ss_status set_out_from(ss_replay *r, const ss_live *l, ss_time tau, uint32_t *visited,
-                              ss_error *err)
+static void set_out_from(ss_replay *r, const ss_live *l, ss_time tau)
 {
-    uint32_t id = 0, kept = 0;
+    bool any = false;
     for (uint32_t b = 1; b <= l->blocks; b++)
         for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++) {
+            bool keeps = r->now[i].ready < tau;
             uint32_t before = l->row[i].before;
-            id++;
-            if (r->now[i].ready < tau) {
-                r->next[i] = (play){r->now[i].ready, r->now[i].start, KEEPS, id};
-                kept++;
-                continue;
-            }
-            r->next[i] = (play){0, 0, before, id};
-            if (!before && !ss_queue_push(&r->queue, (ss_entry){0, id, i}))
-                return no_room(err);
+            any |= keeps;
+            r->next[i] = (play){.missing = keeps ? KEEPS : before, .block = b};
+            if (!before && !keeps)
+                come(r, i);
         }
-    *visited = id - kept;
-    ss_status e = SS_OK;
-    for (uint32_t b = 1; b <= l->blocks && kept && !e; b++)
-        for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n && !e; i++)
+    for (uint32_t b = 1; b <= l->blocks && any; b++)
+        for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++)
             if (r->next[i].missing & KEEPS)
-                e = keep_times(r, l, i, err);
-    return e;
+                keep_times(r, l, i);
 }
 
 /* ---- a run ------------------------------------------------------------------------------- */
@@ -248,37 +290,36 @@ static ss_time take_set(ss_replay *r, const ss_live *l, uint32_t slot, ss_time *
 static ss_status run(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed *out, ss_error *err)
 {
     uint32_t resources = l->pool->devices + l->pool->links, look = SS_LOOK_EVERY, done = 0;
-    ss_queue *q = &r->queue;
-    const ss_time *tail = r->bounds ? r->tails.tail : NULL;
+    const ss_time *tail = r->bounds && bound < SS_TIME_MAX ? r->tails.tail : NULL;
     ss_time makespan = r->next_makespan;
-    while (q->n || q->later) {
-        if (q->n == 0 && !ss_queue_refill(q))
-            return no_room(err);
-        ss_entry x = ss_queue_pop(q);
-        const ss_live_row *row = &l->row[x.where];
-        ss_time start = x.ready, hold = row->hold, lag = 0, least_end;
+    while (r->heads.n) {
+        uint32_t slot = take_first(r), list = 0;
+        const ss_live_row *row = &l->row[slot];
+        play *now = &r->next[slot];
+        ss_time start = now->ready, hold = row->hold, lag = 0, least_end;
         if (row->where <= resources) {
             resource *at = &r->resource[row->where];
+            list = row->where;
             start = at->free > start ? at->free : start;
             lag = at->lag;
             if (hold > SS_TIME_MAX - lag || start > SS_TIME_MAX - lag - hold)
-                return refuse_overflow(x.id, err);
+                return refuse_overflow(slot, err);
             at->free = start + hold;
             least_end = start + (ss_time)at->left;
             at->left -= (uint64_t)hold;
         } else {
-            least_end = take_set(r, l, x.where, &start);
+            least_end = take_set(r, l, slot, &start);
             if (start > SS_TIME_MAX - hold)
-                return refuse_overflow(x.id, err);
+                return refuse_overflow(slot, err);
         }
-        r->next[x.where].start = start;
+        now->start = start;
         ss_time finish = start + hold + lag;
         makespan = finish > makespan ? finish : makespan;
         done++;
         if (bound < SS_TIME_MAX) {
             least_end = finish > least_end ? finish : least_end;
-            if (tail && tail[x.where] > least_end - start - hold)
-                least_end = start + hold + tail[x.where];
+            if (tail && tail[slot] > least_end - start - hold)
+                least_end = start + hold + tail[slot];
             if (least_end > bound) {
                 *out = (ss_replayed){least_end, true, done};
                 return SS_OK;
@@ -287,10 +328,16 @@ static ss_status run(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed 
         for (uint32_t o = row->first; o < row->last; o++) {
             uint32_t to = l->out[o];
             play *p = &r->next[to];
-            p->ready = finish > p->ready ? finish : p->ready;
-            if (--p->missing == 0 && !ss_queue_push(q, (ss_entry){p->ready, p->id, to}))
-                return no_room(err);
+            ss_time ready = finish > p->ready ? finish : p->ready;
+            p->ready = ready;
+            if (--p->missing)
+                continue;
+            if (list && ready == finish)
+                come_behind(r, to, list);
+            else
+                come(r, to);
         }
+        ss_heads_close(&r->heads);
         if (done == look) {
             ss_status e = ss_look_up(r->watch, "simulating", done, l->n, err);
             if (e)
@@ -357,9 +404,10 @@ ss_status ss_replay_whole(ss_replay *r, const ss_live *l, ss_time bound, ss_repl
         return e;
     r->next_makespan = 0;
     e = reserve(r, l, err);
-    if (!e)
-        e = set_out_whole(r, l, err);
-    return e ? e : run(r, l, bound, out, err);
+    if (e)
+        return e;
+    set_out_whole(r, l);
+    return run(r, l, bound, out, err);
 }
 
 ss_status ss_replay_change(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed *out,
@@ -373,22 +421,19 @@ ss_status ss_replay_change(ss_replay *r, const ss_live *l, ss_time bound, ss_rep
         e = reserve(r, l, err);
     if (e)
         return e;
-    uint32_t left = 0;
     ss_time tau = first_touched(r, l);
     if (too_long_a_way(r, l, tau, bound, out))
         return SS_OK;
-    e = set_out_from(r, l, tau, &left, err);
-    return e ? e : run(r, l, bound, out, err);
+    set_out_from(r, l, tau);
+    return run(r, l, bound, out, err);
 }
 
-void ss_replay_keep(ss_replay *r)
+void ss_replay_keep(ss_replay *r, const ss_live *l)
 {
-    play *old = r->now;
-    uint32_t cap = r->now_cap;
-    r->now = r->next;
-    r->now_cap = r->next_cap;
-    r->next = old;
-    r->next_cap = cap;
+    for (uint32_t b = 1; b <= l->blocks; b++)
+        for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++)
+            if (!(r->next[i].missing & KEEPS))
+                r->now[i] = (times){r->next[i].ready, r->next[i].start};
     r->makespan = r->next_makespan;
     if (r->tails_of == TAILS_CHANGED)
         r->tails_of = TAILS_HELD;
@@ -409,26 +454,31 @@ uint32_t ss_replay_changed(const ss_replay *r, const ss_live *l)
     uint32_t first_new = ss_live_first_new(l), changed = 0;
     for (uint32_t b = 1; b <= l->blocks; b++)
         for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++)
-            changed += i >= first_new || r->now[i].ready != r->next[i].ready ||
-                       r->now[i].start != r->next[i].start;
+            changed += i >= first_new ||
+                       (!(r->next[i].missing & KEEPS) && (r->now[i].ready != r->next[i].ready ||
+                                                          r->now[i].start != r->next[i].start));
     return changed;
 }
 
 ss_status ss_replay_tidy(ss_replay *r, ss_live *l, ss_error *err)
 {
     size_t rows = (size_t)l->n + 1;
-    ss_status e = SS_RESERVE(r->next, r->next_cap, rows, "a timeline", err);
-    if (e)
-        return e;
+    times *tidy = ss_alloc(rows * sizeof *tidy);
+    if (!tidy)
+        return ss_fail_memory(err, "a timeline", rows * sizeof *tidy);
     uint32_t id = 0;
     for (uint32_t b = 1; b <= l->blocks; b++)
         for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++)
-            r->next[++id] = r->now[i];
-    if ((e = ss_live_tidy(l, err)))
+            tidy[++id] = r->now[i];
+    ss_status e = ss_live_tidy(l, err);
+    if (e) {
+        ss_free(tidy);
         return e;
-    r->next_makespan = r->makespan;
+    }
+    ss_free(r->now);
+    r->now = tidy;
+    r->now_cap = (uint32_t)rows;
     r->tails_of = TAILS_NONE;
-    ss_replay_keep(r);
     return find_tails(r, l, err);
 }
 
@@ -436,7 +486,6 @@ ss_status ss_replay_timeline(const ss_replay *r, const ss_live *l, bool of_last_
                              ss_timeline *out, ss_error *err)
 {
     size_t rows = (size_t)l->n + 1;
-    const play *from = of_last_run ? r->next : r->now;
     ss_status e;
     if (rows > out->cap) {
         if ((e = SS_REGROW(out->ready, rows, "timeline", err)) ||
@@ -451,9 +500,10 @@ ss_status ss_replay_timeline(const ss_replay *r, const ss_live *l, bool of_last_
     uint32_t id = 0;
     for (uint32_t b = 1; b <= l->blocks; b++)
         for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++) {
-            out->ready[++id] = from[i].ready;
-            out->start[id] = from[i].start;
-            out->end[id] = from[i].start + l->row[i].hold;
+            bool last = of_last_run && !(r->next[i].missing & KEEPS);
+            out->ready[++id] = last ? r->next[i].ready : r->now[i].ready;
+            out->start[id] = last ? r->next[i].start : r->now[i].start;
+            out->end[id] = out->start[id] + l->row[i].hold;
         }
     return SS_OK;
 }

@@ -47,7 +47,7 @@ ss_status ss_replay_change(ss_replay *r, const ss_live *l, ss_time bound, ss_rep
                            ss_error *err);
 /* After a run: holds what it found (it did not stop), or what was held before.  Call before
  * ss_live_keep or ss_live_undo.  Runs may be repeated before that. */
-void ss_replay_keep(ss_replay *r);
+void ss_replay_keep(ss_replay *r, const ss_live *l);
 void ss_replay_undo(ss_replay *r);
 
 /* How many tasks of the last run, which did not stop, were not there before or had other times. */

@@ -282,7 +282,7 @@ static bool one_change(work *w, int number)
     right = right && !r.stopped && all_equal(w, &r, true, number);
     skipped += w->live->n - r.visited;
     if (chance(50)) {
-        ss_replay_keep(w->replay);
+        ss_replay_keep(w->replay, w->live);
         ss_live_keep(w->live);
         if (ss_live_is_untidy(w->live) || chance(5)) {
             net_must(ss_replay_tidy(w->replay, w->live, &err), &err);
@@ -319,7 +319,7 @@ static bool one_case(int most)
     net_must(ss_live_new(w.s, w.routes, &maybe_tied, &w.o, &w.live, &err), &err);
     ss_replayed r;
     net_must(ss_replay_whole(w.replay, w.live, SS_TIME_MAX, &r, &err), &err);
-    ss_replay_keep(w.replay);
+    ss_replay_keep(w.replay, w.live);
     simulate_full(&w);
     bool right = all_equal(&w, &r, false, 0);
     for (int i = 1; i <= most && right; i++, changes++)
