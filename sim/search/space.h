@@ -101,6 +101,8 @@ typedef struct ss_proposal {
 } ss_proposal;           /* {0}; may be filled again and again */
 
 void ss_proposal_free(ss_proposal *p);
+/* Room for so many choices in all, whose configurations are {0} or in use; n stays. */
+ss_status ss_proposal_reserve(ss_proposal *p, uint32_t n, ss_error *err);
 
 /* Uniform over the operators that have a choice, then as above.  Reads `now`, changes nothing; `now`
  * has the pins that the space was made with.  Fails for want of memory alone. */

@@ -66,17 +66,22 @@ void ss_proposal_free(ss_proposal *p)
     *p = (ss_proposal){0};
 }
 
+ss_status ss_proposal_reserve(ss_proposal *p, uint32_t n, ss_error *err)
+{
+    uint32_t before = p->cap;
+    ss_status st = SS_RESERVE(p->choice, p->cap, n, "a proposal", err);
+    if (!st && p->cap > before)
+        memset(p->choice + before, 0, (p->cap - before) * sizeof *p->choice);
+    return st;
+}
+
 /* One more choice, whose list of devices may be there from an earlier proposal. */
 static ss_status add(ss_proposal *p, ss_op op, ss_error *err)
 {
-    uint32_t before = p->cap;
-    ss_status st = SS_RESERVE(p->choice, p->cap, (size_t)p->n + 1, "a proposal", err);
-    if (st)
-        return st;
-    if (p->cap > before)
-        memset(p->choice + before, 0, (p->cap - before) * sizeof *p->choice);
-    p->choice[p->n++].op = op;
-    return SS_OK;
+    ss_status st = ss_proposal_reserve(p, p->n + 1, err);
+    if (!st)
+        p->choice[p->n++].op = op;
+    return st;
 }
 
 static ss_status add_copy(ss_proposal *p, ss_op op, const ss_config *c, ss_error *err)
