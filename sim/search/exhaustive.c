@@ -1,0 +1,308 @@
+/* exhaustive.c - the walk, its limits and its account. */
+#include "config.h"
+
+#include "search/exhaustive.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "search/exhaustive_inside.h"
+
+/* Looking up costs a clock; a strategy simulated counts as so many looked at. */
+enum { LOOK_EVERY = 1024, SIMULATED = 8 };
+
+typedef struct walk {
+    ss_exhaustive_tables t;
+    ss_partial partial;
+    ss_symmetries symmetries;
+    const ss_exhaustive_options *o;
+    const ss_watch *watch;
+    ss_exhaustive_result *out;
+    uint32_t *row;     /* as they are visited: of operator i at first[i] .. */
+    uint32_t *rank;    /* by row: its place there */
+    uint32_t *active;  /* [ops + 1][symmetries]: those that leave the prefix as it is */
+    uint32_t *actives; /* [ops + 1] */
+    double *inside;    /* [ops + 1]: strategies below a prefix of so many operators */
+    double *fraction;  /* [ops + 1]: the same as a share of all */
+    double began;
+    uint32_t until_look;
+    bool over;
+} walk;
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+ss_exhaustive_options ss_exhaustive_options_start(void)
+{
+    return (ss_exhaustive_options){.lower = ss_lower_options_start(),
+                                   .bounds = (1u << SS_BOUNDS) - 1};
+}
+
+const char *ss_bound_name(ss_bound b)
+{
+    static const char *const name[SS_BOUNDS] = {"path", "work", "bytes", "symmetry"};
+    return (unsigned)b < SS_BOUNDS ? name[b] : "unknown";
+}
+
+void ss_exhaustive_result_free(ss_exhaustive_result *r)
+{
+    ss_strategy_free(r->best);
+    *r = (ss_exhaustive_result){0};
+}
+
+/* ---- limits ------------------------------------------------------------------------------ */
+
+static ss_status look(walk *w, uint32_t steps, ss_error *err)
+{
+    if (w->until_look > steps) {
+        w->until_look -= steps;
+        return SS_OK;
+    }
+    w->until_look = LOOK_EVERY;
+    if (w->o->seconds > 0 && seconds_now() - w->began >= w->o->seconds)
+        w->over = true;
+    ss_status s = ss_look_up(w->watch, "exhaustive search", w->out->share, 1, err);
+    if (s == SS_ESTOPPED) {
+        w->over = true;
+        s = SS_OK;
+    }
+    return s;
+}
+
+static void leave_out(walk *w, uint32_t depth, ss_bound why)
+{
+    w->out->cut[why]++;
+    w->out->inside[why] += w->inside[depth];
+    w->out->share += w->fraction[depth];
+}
+
+/* ---- the walk ---------------------------------------------------------------------------- */
+
+static ss_status simulate(walk *w, ss_error *err)
+{
+    ss_exhaustive_tables *t = &w->t;
+    ss_exhaustive_result *out = w->out;
+    if (w->o->simulate && out->simulated >= w->o->simulate) {
+        w->over = true;
+        return SS_OK;
+    }
+    ss_time cost;
+    ss_status s = SS_OK;
+    for (uint32_t i = 1; i <= t->ops && !s; i++)
+        s = ss_exhaustive_put(t, w->partial.row[i], err);
+    if (!s)
+        s = ss_exhaustive_simulate(t, &cost, err);
+    if (s)
+        return s;
+    out->simulated++;
+    out->share += w->fraction[t->ops];
+    if (cost < out->cost) {
+        for (uint32_t i = 1; i <= t->ops && !s; i++)
+            s = ss_config_copy(&t->strategy->config[i], &out->best->config[i], err);
+        out->cost = cost;
+        out->better = true;
+        if (w->o->bounds & 1u << SS_BOUND_PATH)
+            out->hopeless += ss_exhaustive_filter(t, cost);
+    }
+    return s ? s : look(w, SIMULATED, err);
+}
+
+/* Whether a symmetry makes an earlier strategy of every one below; those that leave the prefix with
+ * this row as it is are listed for the next depth. */
+static bool is_image_of_earlier(walk *w, uint32_t depth, uint32_t row)
+{
+    const uint32_t *active = w->active + (size_t)depth * w->symmetries.n;
+    uint32_t *next = w->active + (size_t)(depth + 1) * w->symmetries.n, n = 0;
+    for (uint32_t k = 0; k < w->actives[depth]; k++) {
+        uint32_t image = w->symmetries.image[(size_t)active[k] * w->t.rows + row];
+        if (w->rank[image] < w->rank[row])
+            return true;
+        if (image == row)
+            next[n++] = active[k];
+    }
+    w->actives[depth + 1] = n;
+    return false;
+}
+
+static ss_status visit(walk *w, uint32_t depth, ss_error *err);
+
+static ss_status visit_row(walk *w, uint32_t depth, uint32_t row, ss_error *err)
+{
+    ss_exhaustive_tables *t = &w->t;
+    if (!t->alive[row]) {
+        leave_out(w, depth + 1, SS_BOUND_PATH);
+        return SS_OK;
+    }
+    if (is_image_of_earlier(w, depth, row)) {
+        leave_out(w, depth + 1, SS_BOUND_SYMMETRY);
+        return SS_OK;
+    }
+    w->out->nodes++;
+    ss_status s = ss_partial_push(&w->partial, row, err);
+    if (s)
+        return s;
+    ss_bounds_found b;
+    s = ss_partial_bounds(&w->partial, w->o->bounds, w->out->cost, &b, err);
+    if (!s && b.most >= w->out->cost)
+        leave_out(w, depth + 1, b.which);
+    else if (!s)
+        s = depth + 1 == t->ops ? simulate(w, err) : visit(w, depth + 1, err);
+    ss_partial_pop(&w->partial);
+    return s ? s : look(w, 1, err);
+}
+
+static ss_status visit(walk *w, uint32_t depth, ss_error *err)
+{
+    uint32_t op = w->t.order[depth];
+    ss_status s = SS_OK;
+    for (uint32_t k = w->t.first[op]; k < w->t.first[op + 1] && !s && !w->over; k++)
+        s = visit_row(w, depth, w->row[k], err);
+    return s;
+}
+
+/* ---- setting out ------------------------------------------------------------------------- */
+
+typedef struct promising {
+    ss_time least;
+    uint32_t row;
+} promising;
+
+static int by_promise(const void *a, const void *b)
+{
+    const promising *x = a, *y = b;
+    if (x->least != y->least)
+        return x->least < y->least ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static ss_status order_rows(walk *w, ss_error *err)
+{
+    ss_exhaustive_tables *t = &w->t;
+    promising *p = ss_alloc_zeroed(t->rows, sizeof *p);
+    if (!p)
+        return ss_fail_memory(err, "an exhaustive search", t->rows * sizeof *p);
+    for (uint32_t g = 0; g < t->rows; g++)
+        p[g] = (promising){t->least[g], g};
+    for (uint32_t i = 1; i <= t->ops; i++)
+        qsort(p + t->first[i], t->first[i + 1] - t->first[i], sizeof *p, by_promise);
+    for (uint32_t g = 0; g < t->rows; g++) {
+        w->row[g] = p[g].row;
+        w->rank[p[g].row] = g;
+    }
+    ss_free(p);
+    return SS_OK;
+}
+
+static void measure_space(walk *w)
+{
+    ss_exhaustive_tables *t = &w->t;
+    ss_exhaustive_result *out = w->out;
+    out->size = 1;
+    w->inside[t->ops] = 1;
+    w->fraction[0] = 1;
+    for (uint32_t k = t->ops; k-- > 0;) {
+        uint32_t op = t->order[k], n = t->first[op + 1] - t->first[op];
+        w->inside[k] = w->inside[k + 1] * n;
+        out->log10_size += log10(n);
+        out->size = out->size > UINT64_MAX / n ? UINT64_MAX : out->size * n;
+    }
+    for (uint32_t k = 0; k < t->ops; k++) {
+        uint32_t op = t->order[k];
+        w->fraction[k + 1] = w->fraction[k] / (t->first[op + 1] - t->first[op]);
+    }
+    out->configurations = t->rows;
+    for (uint32_t i = 1; i <= t->ops; i++) {
+        ss_time least = SS_TIME_MAX;
+        for (uint32_t g = t->first[i]; g < t->first[i + 1]; g++)
+            least = t->least[g] < least ? t->least[g] : least;
+        out->least = least > out->least ? least : out->least;
+    }
+}
+
+static ss_status set_out(walk *w, ss_error *err)
+{
+    ss_exhaustive_tables *t = &w->t;
+    ss_status s = ss_partial_new(t, &w->partial, err);
+    if (!s && w->o->bounds & 1u << SS_BOUND_SYMMETRY)
+        s = ss_symmetries_find(t, &w->symmetries, err);
+    if (s)
+        return s;
+    size_t ops = (size_t)t->ops + 1, n = w->symmetries.n;
+    w->row = ss_alloc_zeroed(t->rows, sizeof *w->row);
+    w->rank = ss_alloc_zeroed(t->rows, sizeof *w->rank);
+    w->active = ss_alloc_zeroed(ops * n, sizeof *w->active);
+    w->actives = ss_alloc_zeroed(ops, sizeof *w->actives);
+    w->inside = ss_alloc_zeroed(ops, sizeof *w->inside);
+    w->fraction = ss_alloc_zeroed(ops, sizeof *w->fraction);
+    if (!w->row || !w->rank || !w->active || !w->actives || !w->inside || !w->fraction)
+        return ss_fail_memory(err, "an exhaustive search", ops * n * sizeof *w->active);
+    for (uint32_t k = 0; k < n; k++)
+        w->active[k] = k;
+    w->actives[0] = w->symmetries.n;
+    w->out->symmetries = w->symmetries.n;
+    measure_space(w);
+    return order_rows(w, err);
+}
+
+static void walk_free(walk *w)
+{
+    ss_exhaustive_tables_free(&w->t);
+    ss_partial_free(&w->partial);
+    ss_symmetries_free(&w->symmetries);
+    ss_free(w->row);
+    ss_free(w->rank);
+    ss_free(w->active);
+    ss_free(w->actives);
+    ss_free(w->inside);
+    ss_free(w->fraction);
+}
+
+static ss_status run(walk *w, ss_error *err)
+{
+    ss_exhaustive_result *out = w->out;
+    ss_status s = set_out(w, err);
+    out->tables_s = seconds_now() - w->began;
+    if (s)
+        return s;
+    w->until_look = LOOK_EVERY;
+    if (w->o->bounds & 1u << SS_BOUND_PATH)
+        out->hopeless = ss_exhaustive_filter(&w->t, out->cost);
+    s = visit(w, 0, err);
+    out->proven = !s && !w->over;
+    if (out->proven) {
+        out->least = out->cost;
+        out->share = 1;
+    }
+    if (out->least > out->cost)
+        out->least = out->cost;
+    return s;
+}
+
+ss_status ss_exhaustive(const ss_model *m, const ss_topology *t, const ss_timer *timer,
+                        const ss_alternatives *space, const ss_strategy *incumbent,
+                        const ss_exhaustive_options *o, const ss_watch *watch,
+                        ss_exhaustive_result *out, ss_error *err)
+{
+    walk w = {.o = o, .watch = watch, .out = out, .began = seconds_now()};
+    *out = (ss_exhaustive_result){0};
+    ss_status s = ss_strategy_copy(incumbent, &out->best, err);
+    if (!s)
+        s = ss_exhaustive_tables_fill(&w.t, m, t, timer, space, incumbent, &o->lower, watch, err);
+    out->cost = w.t.given;
+    if (!s)
+        s = run(&w, err);
+    else if (s == SS_ESTOPPED && w.t.given)
+        s = SS_OK; /* before the walk began */
+    walk_free(&w);
+    out->seconds = seconds_now() - w.began;
+    if (s)
+        ss_exhaustive_result_free(out);
+    return s;
+}

@@ -1,0 +1,203 @@
+/* The exhaustive search against trying everything, on random small problems; its bounds against
+ * random completions of random partial strategies; and its answers with and without symmetry.
+ *
+ * prop_exhaustive [CASES [SEED]] */
+#include "check.h"
+#include "reference/exhaustive_naive.h"
+
+static ss_error err;
+static uint64_t seed;
+static int cases = 300;
+
+static void say_case(const tiny *x, int n)
+{
+    printf("  case %d of seed %llu: %u operators, %u devices, sync %s, links %s%s%s%s\n", n,
+           (unsigned long long)seed, x->model->ops, x->topology->devices,
+           ss_sync_name(x->options.sync), ss_links_mode_name(x->options.links),
+           x->options.training ? "" : ", inference", x->options.lumped ? ", lumped" : "",
+           x->options.overlap ? "" : ", no overlap");
+}
+
+/* ---- bounds ------------------------------------------------------------------------------ */
+
+static uint32_t any_row(const tiny *x, uint32_t op)
+{
+    return (uint32_t)tiny_draw(x->space.first[op], x->space.first[op + 1] - 1);
+}
+
+/* Decides operators one by one at random; after each, completes at random and compares. */
+static bool walk_down(tiny *x, ss_exhaustive_tables *t, ss_partial *p, ss_bound *which,
+                      ss_time *bound, ss_time *took)
+{
+    for (uint32_t k = 0; k < t->ops; k++) {
+        uint32_t row = any_row(x, t->order[k]);
+        net_must(ss_partial_push(p, row, &err), &err);
+        tiny_put(x, t->order[k], row);
+        ss_bounds_found b;
+        net_must(ss_partial_bounds(p, ~0u, SS_TIME_MAX, &b, &err), &err);
+        for (int tries = 0; tries < 6; tries++) {
+            for (uint32_t i = k + 1; i < t->ops; i++)
+                tiny_put(x, t->order[i], any_row(x, t->order[i]));
+            *took = tiny_simulate(x);
+            for (unsigned w = 0; w < SS_BOUND_SYMMETRY; w++)
+                if (b.bound[w] > *took) {
+                    *which = (ss_bound)w;
+                    *bound = b.bound[w];
+                    return false;
+                }
+        }
+    }
+    while (p->decided)
+        ss_partial_pop(p);
+    return true;
+}
+
+static void no_completion_takes_less_than_a_bound(void)
+{
+    for (int n = 0; n < cases; n++) {
+        tiny x;
+        ss_exhaustive_tables t = {0};
+        ss_partial p;
+        ss_bound which = SS_BOUND_PATH;
+        ss_time bound = 0, took = 0;
+        tiny_new(&x, 6, 1e9, tiny_chance(30));
+        net_must(ss_exhaustive_tables_fill(&t, x.model, x.topology, &x.timer, &x.space, x.strategy,
+                                           &x.options, NULL, &err),
+                 &err);
+        net_must(ss_partial_new(&t, &p, &err), &err);
+        bool fine = true;
+        for (int walks = 0; walks < 5 && fine; walks++)
+            fine = walk_down(&x, &t, &p, &which, &bound, &took);
+        for (uint32_t i = 1; i <= x.model->ops && fine; i++) {
+            uint32_t row = any_row(&x, i);
+            for (uint32_t k = 1; k <= x.model->ops; k++)
+                tiny_put(&x, k, any_row(&x, k));
+            tiny_put(&x, i, row);
+            took = tiny_simulate(&x);
+            bound = t.least[row];
+            fine = bound <= took;
+        }
+        if (!fine)
+            say_case(&x, n);
+        ss_partial_free(&p);
+        ss_exhaustive_tables_free(&t);
+        tiny_free(&x);
+        CHECK(fine, "%s bound %lld ps, a completion takes %lld ps", ss_bound_name(which),
+              (long long)bound, (long long)took);
+    }
+}
+
+/* With everything decided, on one device and without sums, the bounds leave nothing open. */
+static void nothing_is_open_on_one_device(void)
+{
+    for (int n = 0; n < cases / 4; n++) {
+        tiny x;
+        ss_exhaustive_tables t = {0};
+        ss_partial p;
+        ss_bounds_found b;
+        tiny_new(&x, 6, 1, true);
+        x.options.update_passes = 0;
+        ss_alternatives_free(&x.space);
+        net_must(ss_alternatives_start(&x.space, x.model->ops, &err), &err);
+        for (uint32_t i = 1; i <= x.model->ops; i++)
+            net_must(ss_alternatives_add(&x.space, (ss_op){i}, &x.strategy->config[i], &err), &err);
+        net_must(ss_exhaustive_tables_fill(&t, x.model, x.topology, &x.timer, &x.space, x.strategy,
+                                           &x.options, NULL, &err),
+                 &err);
+        net_must(ss_partial_new(&t, &p, &err), &err);
+        for (uint32_t k = 0; k < t.ops; k++)
+            net_must(ss_partial_push(&p, t.first[t.order[k]], &err), &err);
+        net_must(ss_partial_bounds(&p, ~0u, SS_TIME_MAX, &b, &err), &err);
+        ss_time took = tiny_simulate(&x), sums = 0;
+        for (uint32_t i = 1; i <= x.lowered.tasks.n; i++)
+            if (x.lowered.tasks.label[i].kind == SS_TASK_ACCUMULATE)
+                sums += x.lowered.tasks.hold[i];
+        if (b.bound[SS_BOUND_WORK] != took - sums)
+            say_case(&x, n);
+        ss_partial_free(&p);
+        ss_exhaustive_tables_free(&t);
+        tiny_free(&x);
+        CHECK(b.bound[SS_BOUND_WORK] == took - sums, "bound %lld, took %lld, sums %lld",
+              (long long)b.bound[SS_BOUND_WORK], (long long)took, (long long)sums);
+    }
+}
+
+/* ---- the search -------------------------------------------------------------------------- */
+
+static double strategies_in(const ss_exhaustive_result *r)
+{
+    double sum = (double)r->simulated;
+    for (unsigned b = 0; b < SS_BOUNDS; b++)
+        sum += r->inside[b];
+    return sum;
+}
+
+static void search(tiny *x, unsigned bounds, ss_exhaustive_result *out)
+{
+    ss_exhaustive_options o = ss_exhaustive_options_start();
+    o.lower = x->options;
+    o.bounds = bounds;
+    net_must(ss_exhaustive(x->model, x->topology, &x->timer, &x->space, x->strategy, &o, NULL, out,
+                           &err),
+             &err);
+}
+
+static void all_bounds_find_what_trying_everything_finds(void)
+{
+    double simulated = 0, all = 0;
+    for (int n = 0; n < cases; n++) {
+        tiny x;
+        uint64_t strategies;
+        ss_exhaustive_result r[4];
+        tiny_new(&x, 5, 2000, tiny_chance(50));
+        for (uint32_t i = 1; i <= x.model->ops; i++)
+            tiny_put(&x, i, any_row(&x, i));
+        ss_strategy *start;
+        net_must(ss_strategy_copy(x.strategy, &start, &err), &err);
+        ss_time least = exhaustive_naive(&x, &strategies);
+        ss_strategy_free(x.strategy);
+        x.strategy = start;
+        search(&x, ~0u, &r[0]);
+        search(&x, ~(1u << SS_BOUND_SYMMETRY), &r[1]);
+        search(&x, 1u << tiny_draw(0, SS_BOUNDS - 1), &r[2]);
+        search(&x, 0, &r[3]);
+        bool fine = true;
+        for (int k = 0; k < 4 && fine; k++) {
+            fine = r[k].proven && r[k].cost == least && r[k].least == least &&
+                   r[k].size == strategies && strategies_in(&r[k]) == (double)strategies;
+            ss_strategy *s = x.strategy;
+            x.strategy = r[k].best;
+            fine = fine && tiny_simulate(&x) == least;
+            x.strategy = s;
+            /* without bounds the same strategies are visited in the same order */
+            fine = fine && ss_strategy_same(r[k].best, r[0].best);
+            if (!fine)
+                printf("  search %d of 4: cost %lld, least %lld, %g of %llu strategies\n", k,
+                       (long long)r[k].cost, (long long)least, strategies_in(&r[k]),
+                       (unsigned long long)strategies);
+        }
+        simulated += (double)r[0].simulated;
+        all += (double)strategies;
+        if (!fine)
+            say_case(&x, n);
+        for (int k = 0; k < 4; k++)
+            ss_exhaustive_result_free(&r[k]);
+        tiny_free(&x);
+        CHECK(fine, "case %d", n);
+    }
+    printf("  %.3g of %.3g strategies were simulated\n", simulated, all);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        cases = atoi(argv[1]);
+    seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    printf("seed %llu\n", (unsigned long long)seed);
+    net_must(ss_rng_open(&tiny_rng, seed, "exhaustive", &err), &err);
+    RUN(no_completion_takes_less_than_a_bound);
+    RUN(nothing_is_open_on_one_device);
+    RUN(all_bounds_find_what_trying_everything_finds);
+    ss_rng_close(&tiny_rng);
+    return DONE();
+}
