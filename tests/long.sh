@@ -33,6 +33,7 @@ step() {
 step "a million task graphs against the slow twin" ./tests/property/prop_engine 1000000 20
 step "a hundred thousand lowerings against the slow twin" ./tests/property/prop_lower 100000 20
 step "accounts against the slow twin, a hundred times" ./tests/property/prop_account 100 20
+step "ten thousand exhaustive searches against trying everything" ./tests/property/prop_exhaustive 10000 20
 step "a million damaged task graphs" ./tests/property/fuzz_dag 1000000 20
 step "a million damaged strategies" ./tests/property/fuzz_strategy 1000000 20
 step "fifty thousand damaged records" ./tests/property/fuzz_record 50000 20

@@ -23,7 +23,8 @@ typedef struct walk {
     ss_exhaustive_result *out;
     uint32_t *row;     /* as they are visited: of operator i at first[i] .. */
     uint32_t *rank;    /* by row: its place there */
-    uint32_t *active;  /* [ops + 1][symmetries]: those that leave the prefix as it is */
+    uint32_t *active;  /* [ops + 1][symmetries]: of those that may still prove something twice the
+                        * number, and 1 more if they make the prefix an earlier one */
     uint32_t *actives; /* [ops + 1] */
     double *inside;    /* [ops + 1]: strategies below a prefix of so many operators */
     double *fraction;  /* [ops + 1]: the same as a share of all */
@@ -114,18 +115,23 @@ static ss_status simulate(walk *w, ss_error *err)
     return s ? s : look(w, SIMULATED, err);
 }
 
-/* Whether a symmetry makes an earlier strategy of every one below; those that leave the prefix with
- * this row as it is are listed for the next depth. */
+/* Whether a symmetry makes an earlier strategy of every one below.  Listed for the next depth are
+ * those that may yet: that leave the prefix with this row as it is, or make it an earlier one while
+ * something further on may have no image. */
 static bool is_image_of_earlier(walk *w, uint32_t depth, uint32_t row)
 {
-    const uint32_t *active = w->active + (size_t)depth * w->symmetries.n;
-    uint32_t *next = w->active + (size_t)(depth + 1) * w->symmetries.n, n = 0;
+    const ss_symmetries *y = &w->symmetries;
+    const uint32_t *active = w->active + (size_t)depth * y->n;
+    uint32_t *next = w->active + (size_t)(depth + 1) * y->n, n = 0;
     for (uint32_t k = 0; k < w->actives[depth]; k++) {
-        uint32_t image = w->symmetries.image[(size_t)active[k] * w->t.rows + row];
-        if (w->rank[image] < w->rank[row])
+        uint32_t which = active[k] / 2, earlier = active[k] % 2;
+        uint32_t image = y->image[(size_t)which * w->t.rows + row];
+        if (image == SS_NO_ROW || (!earlier && w->rank[image] > w->rank[row]))
+            continue;
+        earlier |= w->rank[image] < w->rank[row];
+        if (earlier && depth + 1 >= y->all_from[which])
             return true;
-        if (image == row)
-            next[n++] = active[k];
+        next[n++] = 2 * which + earlier;
     }
     w->actives[depth + 1] = n;
     return false;
@@ -244,7 +250,7 @@ static ss_status set_out(walk *w, ss_error *err)
     if (!w->row || !w->rank || !w->active || !w->actives || !w->inside || !w->fraction)
         return ss_fail_memory(err, "an exhaustive search", ops * n * sizeof *w->active);
     for (uint32_t k = 0; k < n; k++)
-        w->active[k] = k;
+        w->active[k] = 2 * k;
     w->actives[0] = w->symmetries.n;
     w->out->symmetries = w->symmetries.n;
     measure_space(w);

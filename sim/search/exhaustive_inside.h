@@ -221,8 +221,9 @@ ss_time ss_due_least(ss_due *due, uint32_t n, uint32_t *heap);
 /* exhaustive_symmetry.c */
 typedef struct ss_symmetries {
     uint32_t n;
-    uint32_t *image;  /* [n][rows]: the row that a row becomes */
-    uint32_t *device; /* [n][devices + 1] */
+    uint32_t *image;    /* [n][rows]: the row that a row becomes; SS_NO_ROW: none of the space */
+    uint32_t *all_from; /* [n]: from this place in the order on, every row becomes one */
+    uint32_t *device;   /* [n][devices + 1] */
     uint32_t cap;
 } ss_symmetries; /* {0} */
 

@@ -15,8 +15,10 @@
  *   which the closed form has, is on device 1.  It waits there for updates of weights that one device
  *   holds alone, if these take time; then device 1 has to stay where it is.
  *
- * And the permuted strategy has to lie in the space.  Then of strategies that are images of one
- * another only the first in the order of visiting has to be looked at, which is told from prefixes.
+ * Where the permuted strategy lies in the space, only the first of the two in the order of visiting
+ * has to be looked at.  That is told from a prefix if all configurations of what is not decided have
+ * images in the space, else later, at the last from the whole strategy (blocks that begin at the
+ * first device have no image further down).
  */
 #include "search/exhaustive_inside.h"
 
@@ -163,6 +165,8 @@ static ss_status reserve_one(finding *f, ss_error *err)
         s = ss_regrow(&o->device, (size_t)cap * (f->t->devices + 1), sizeof *o->device,
                       "symmetries", err);
     if (!s)
+        s = ss_regrow(&o->all_from, cap, sizeof *o->all_from, "symmetries", err);
+    if (!s)
         o->cap = cap;
     return s;
 }
@@ -179,10 +183,18 @@ static ss_status try_one(finding *f, ss_error *err)
     ss_status s = reserve_one(f, err);
     if (s)
         return s;
-    uint32_t *image = o->image + (size_t)o->n * t->rows;
-    for (uint32_t g = 0; g < t->rows; g++)
-        if ((image[g] = image_of(f, g)) == SS_NO_ROW)
-            return SS_OK;
+    uint32_t *image = o->image + (size_t)o->n * t->rows, all_from = 0;
+    bool some = true;
+    for (uint32_t k = 0; k < t->ops && some; k++) {
+        uint32_t op = t->order[k], here = 0, n = t->first[op + 1] - t->first[op];
+        for (uint32_t g = t->first[op]; g < t->first[op + 1]; g++)
+            here += (image[g] = image_of(f, g)) != SS_NO_ROW;
+        some = here > 0;
+        all_from = here < n ? k + 1 : all_from;
+    }
+    if (!some)
+        return SS_OK;
+    o->all_from[o->n] = all_from;
     memcpy(o->device + (size_t)o->n * (t->devices + 1), f->to,
            ((size_t)t->devices + 1) * sizeof *f->to);
     o->n++;
@@ -287,5 +299,6 @@ void ss_symmetries_free(ss_symmetries *s)
 {
     ss_free(s->image);
     ss_free(s->device);
+    ss_free(s->all_from);
     *s = (ss_symmetries){0};
 }

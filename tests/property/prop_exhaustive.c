@@ -144,7 +144,7 @@ static void search(tiny *x, unsigned bounds, ss_exhaustive_result *out)
 
 static void all_bounds_find_what_trying_everything_finds(void)
 {
-    double simulated = 0, all = 0;
+    double simulated = 0, all = 0, images = 0;
     for (int n = 0; n < cases; n++) {
         tiny x;
         uint64_t strategies;
@@ -178,6 +178,7 @@ static void all_bounds_find_what_trying_everything_finds(void)
         }
         simulated += (double)r[0].simulated;
         all += (double)strategies;
+        images += r[0].inside[SS_BOUND_SYMMETRY];
         if (!fine)
             say_case(&x, n);
         for (int k = 0; k < 4; k++)
@@ -185,7 +186,9 @@ static void all_bounds_find_what_trying_everything_finds(void)
         tiny_free(&x);
         CHECK(fine, "case %d", n);
     }
-    printf("  %.3g of %.3g strategies were simulated\n", simulated, all);
+    printf("  %.3g of %.3g strategies were simulated, %.3g were images of others\n", simulated, all,
+           images);
+    CHECK(images > 0, "no symmetry was ever used");
 }
 
 int main(int argc, char **argv)
