@@ -44,6 +44,7 @@ typedef struct ss_trajectory_inputs {
      * be resumed with others, and then tells those. */
     const char *limits;
     uint64_t seed;
+    double commit_every_s; /* 0: half a second, or more seldom where a commit takes long */
 } ss_trajectory_inputs;
 
 /* Refuses a path that is the log of a search which did not end (it has a journal): that one is to

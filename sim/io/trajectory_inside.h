@@ -131,6 +131,28 @@ struct ss_trajectory {
     ss_log_past *past;
 };
 
+/* A log that is nobody's yet, in *out; all that it has is freed with it. */
+ss_status ss_log_blank(const char *path, ss_trajectory **out, ss_error *err);
+void ss_log_free(ss_trajectory *t);
+
+/* Opens a file that is whole, and its chains; its own number goes to *id. */
+ss_status ss_log_open_file(ss_trajectory *t, uint64_t *id, ss_error *err);
+
+/* What opening an old log did. */
+typedef struct ss_log_recovery {
+    uint64_t rows;      /* of steps, from the journal */
+    uint32_t pages;     /* of a commit that was put in place */
+    uint64_t cut_bytes; /* of the journal, that were no whole line or of no use */
+} ss_log_recovery;
+
+/* Brings in what the journal has, and commits. */
+ss_status ss_log_open(const char *path, ss_trajectory **out, ss_log_recovery *found, ss_error *err);
+
+/* Rows that wait go into the tables, and the tables to the disk; a failure breaks the log. */
+ss_status ss_log_commit(ss_trajectory *t, ss_error *err);
+bool ss_log_is_broken(const ss_trajectory *t);
+double ss_log_now_s(void); /* of a clock that only goes on */
+
 /* The rows, beginnings and ends in the journal behind `r` come into the tables; `r` ends behind the
  * last line that was of use.  `rows`: of steps. */
 ss_status ss_log_replay(ss_trajectory *t, ss_journal_reader *r, uint64_t *rows, ss_error *err);
