@@ -43,6 +43,12 @@ struct ss_replay {
     ss_tails tails;
 };
 
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) ((void)(address))
+#endif
+
 /* Bit 31 of `missing` while a run is prepared: the task keeps its times. */
 #define KEEPS 0x80000000u
 
@@ -139,12 +145,13 @@ static inline void come_behind(ss_replay *r, uint32_t slot, uint32_t list)
 }
 
 /* Takes the first task, which there is; a hole may be left. */
-static inline uint32_t take_first(ss_replay *r)
+static inline uint32_t take_first(ss_replay *r, const ss_live_row *row)
 {
     ss_heads *h = &r->heads;
     uint32_t slot = (uint32_t)h->heap[0].key;
     const play *p = &r->next[slot];
     if (p->list && p->next) {
+        PREFETCH(&row[p->next]); /* it will be taken some dozens of tasks from now */
         ss_heads_down(h->heap, h->n, head_of(&r->next[p->next], p->next));
         return slot;
     }
@@ -293,7 +300,7 @@ static ss_status run(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed 
     const ss_time *tail = r->bounds && bound < SS_TIME_MAX ? r->tails.tail : NULL;
     ss_time makespan = r->next_makespan;
     while (r->heads.n) {
-        uint32_t slot = take_first(r), list = 0;
+        uint32_t slot = take_first(r, l->row), list = 0;
         const ss_live_row *row = &l->row[slot];
         play *now = &r->next[slot];
         ss_time start = now->ready, hold = row->hold, lag = 0, least_end;
