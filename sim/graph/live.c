@@ -508,3 +508,11 @@ const ss_strategy *ss_live_strategy(const ss_live *l)
 {
     return l->inside->strategy;
 }
+
+uint32_t ss_live_tasks(const ss_live *l)
+{
+    uint32_t b = l->inside->barriers, absent = 0;
+    for (uint32_t k = 0; b && k < l->block[b].n; k++)
+        absent += ss_live_is_absent(l, l->block[b].first + k);
+    return l->n - absent;
+}

@@ -112,6 +112,14 @@ bool ss_live_is_untidy(const ss_live *l);
 /* Numbers the slots anew, in structural order from 1.  After an error all is as it was. */
 ss_status ss_live_tidy(ss_live *l, ss_error *err);
 
+/* Tasks, as ss_lower would have them: without barriers of devices that have none. */
+uint32_t ss_live_tasks(const ss_live *l);
+/* Whether a slot is such a barrier. */
+static inline bool ss_live_is_absent(const ss_live *l, uint32_t slot)
+{
+    return l->row[slot].before == 0 && l->block[l->row[slot].block].kind == SS_BLOCK_BARRIERS;
+}
+
 const ss_strategy *ss_live_strategy(const ss_live *l); /* with the change under way */
 size_t ss_live_memory(const ss_live *l);
 

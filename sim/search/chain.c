@@ -279,14 +279,14 @@ ss_status ss_chain_step(ss_chain *c, const ss_chain_clock *clock, ss_rows *rows,
 
 /* ------------------------------------------------------------------------- a proposal is decided */
 
-static ss_status look_at_old(ss_chain *c, ss_error *err)
+/* What the operators have; after the try, which may give their configurations more room elsewhere.
+ * Room for the list itself was made. */
+static void look_at_old(ss_chain *c)
 {
     const ss_proposal *p = &c->proposal;
     const ss_strategy *now = ss_scorer_strategy(c->scorer);
-    ss_status s = SS_RESERVE(c->from, c->from_cap, p->n, "a proposal", err);
-    for (uint32_t i = 0; i < p->n && !s; i++)
+    for (uint32_t i = 0; i < p->n; i++)
         c->from[i] = (ss_choice){p->choice[i].op, now->config[p->choice[i].op.i]};
-    return s;
 }
 
 /* So that a new best can be kept when it is too late to fail. */
@@ -361,11 +361,12 @@ ss_status ss_chain_consider(ss_chain *c, ss_step *step, ss_time bound, const ss_
     const ss_proposal *p = &c->proposal;
     bool moves = p->n && !p->same;
     ss_score score = score_now(c);
-    ss_status s = look_at_old(c, err);
+    ss_status s = SS_RESERVE(c->from, c->from_cap, p->n, "a proposal", err);
     if (!s && moves)
         s = ss_scorer_try(c->scorer, p->choice, p->n, bound, &score, err);
     if (s)
         return s;
+    look_at_old(c);
     bool accepted = p->n && !score.stopped && score.cost <= bound && !is_walled(c, &score);
     bool better = accepted && moves && (c->best_walled || score.cost < c->at.best);
     *step = (ss_step){.step = c->at.steps + 1,

@@ -28,7 +28,7 @@ typedef struct ss_score_kind {
     size_t (*memory)(const ss_scorer *s);
 } ss_score_kind;
 
-extern const ss_score_kind ss_score_full;
+extern const ss_score_kind ss_score_full, ss_score_replay, ss_score_delta;
 
 /* NULL: not in this build. */
 const ss_score_kind *ss_score_kind_of(ss_score_way w);

@@ -6,7 +6,9 @@
 
 static const char *const names[SS_SCORE_WAYS] = {"full", "replay", "delta"};
 
-static const ss_score_kind *const kinds[SS_SCORE_WAYS] = {[SS_SCORE_FULL] = &ss_score_full};
+static const ss_score_kind *const kinds[SS_SCORE_WAYS] = {[SS_SCORE_FULL] = &ss_score_full,
+                                                          [SS_SCORE_REPLAY] = &ss_score_replay,
+                                                          [SS_SCORE_DELTA] = &ss_score_delta};
 
 const char *ss_score_way_name(ss_score_way w)
 {

@@ -501,12 +501,14 @@ ss_status ss_replay_timeline(const ss_replay *r, const ss_live *l, bool of_last_
             return e;
         out->cap = (uint32_t)rows;
     }
-    out->n = l->n;
+    out->n = ss_live_tasks(l);
     out->makespan = of_last_run ? r->next_makespan : r->makespan;
     out->ready[0] = out->start[0] = out->end[0] = 0;
     uint32_t id = 0;
     for (uint32_t b = 1; b <= l->blocks; b++)
         for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++) {
+            if (ss_live_is_absent(l, i))
+                continue;
             bool last = of_last_run && !(r->next[i].missing & KEEPS);
             out->ready[++id] = last ? r->next[i].ready : r->now[i].ready;
             out->start[id] = last ? r->next[i].start : r->now[i].start;

@@ -56,8 +56,7 @@ uint32_t ss_replay_changed(const ss_replay *r, const ss_live *l);
 /* ss_live_tidy, and the timeline that is held with it. */
 ss_status ss_replay_tidy(ss_replay *r, ss_live *l, ss_error *err);
 
-/* The timeline that is held, or that the last run found, by structural number: row i is the i-th
- * task in the order of (block, slot), as ss_lower numbers them. */
+/* The timeline that is held, or that the last run found, as ss_lower numbers the tasks. */
 ss_status ss_replay_timeline(const ss_replay *r, const ss_live *l, bool of_last_run,
                              ss_timeline *out, ss_error *err);
 

@@ -154,7 +154,7 @@ static uint32_t timeline_differs(const work *w, const uint32_t *id)
     for (uint32_t b = 1; b <= l->blocks; b++)
         for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++) {
             uint32_t t = id[i];
-            row++;
+            row += t != 0;
             if (t && (w->found.ready[row] != w->timeline.ready[t] ||
                       w->found.start[row] != w->timeline.start[t] ||
                       w->found.end[row] != w->timeline.end[t]))

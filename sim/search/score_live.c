@@ -1,0 +1,168 @@
+/* Replay and delta: the task graph is changed in place (graph/live.h).
+ *
+ * Replay simulates it whole, delta only what the change can reach.  Where memory counts, the holds
+ * of a proposal come from lowering it anew: that is asked only of proposals that are not stopped.
+ */
+#include "base/array.h"
+#include "base/mem.h"
+#include "graph/live.h"
+#include "search/score_inside.h"
+#include "simulate/replay.h"
+
+typedef struct live {
+    ss_live *graph;
+    ss_replay *replay;
+    ss_config *config; /* of the operators that change */
+    uint32_t config_cap;
+    ss_lowered lowered; /* where memory counts */
+    ss_timeline timeline;
+} live;
+
+static void drop(live *x)
+{
+    ss_live_free(x->graph);
+    ss_replay_free(x->replay);
+    x->graph = NULL;
+    x->replay = NULL;
+}
+
+static void close_live(ss_scorer *s)
+{
+    live *x = s->state;
+    if (!x)
+        return;
+    drop(x);
+    ss_free(x->config);
+    ss_lowered_free(&x->lowered);
+    ss_timeline_free(&x->timeline);
+    ss_free(x);
+    s->state = NULL;
+}
+
+static ss_status open_live(ss_scorer *s, ss_error *err)
+{
+    s->state = ss_alloc_zeroed(1, sizeof(live));
+    return s->state ? SS_OK : ss_fail_memory(err, "a scorer", sizeof(live));
+}
+
+/* What memory adds to the last run, if it counts. */
+static ss_status add_memory(ss_scorer *s, bool of_last_run, ss_score *out, ss_error *err)
+{
+    live *x = s->state;
+    if (s->options.memory == SS_MEMORY_IGNORED || out->stopped)
+        return SS_OK;
+    ss_status e = ss_lower(s->model, s->topology, s->routes, s->next, &s->timer, &s->options.lower,
+                           &x->lowered, err);
+    if (!e)
+        e = ss_replay_timeline(x->replay, x->graph, of_last_run, &x->timeline, err);
+    return e ? e : ss_score_memory(s, &x->lowered, &x->timeline, out, err);
+}
+
+static ss_status refuse_missing(ss_scorer *s, ss_status so_far, ss_error *err)
+{
+    ss_status missing = ss_costs_refuse_missing(s->costs, so_far ? NULL : err); /* asked anyway */
+    return so_far ? so_far : missing;
+}
+
+static ss_status start_live(ss_scorer *s, ss_score *out, ss_error *err)
+{
+    live *x = s->state;
+    ss_replayed run = {0};
+    drop(x);
+    ss_status e = ss_replay_new(s->options.early_stop, &x->replay, err);
+    if (!e)
+        e = refuse_missing(
+            s, ss_live_new(s->next, s->routes, &s->timer, &s->options.lower, &x->graph, err), err);
+    if (!e)
+        e = ss_replay_whole(x->replay, x->graph, SS_TIME_MAX, &run, err);
+    if (e)
+        return e;
+    ss_replay_keep(x->replay, x->graph);
+    out->cost = run.makespan;
+    out->tasks = out->touched = out->visited = ss_live_tasks(x->graph);
+    return add_memory(s, false, out, err);
+}
+
+static uint32_t count_touched(const ss_live *l)
+{
+    uint32_t n = l->rewireds;
+    for (uint32_t k = 0; k < l->mades; k++)
+        n += l->made[k].n + l->gone[k].n;
+    return n;
+}
+
+static void undo(live *x)
+{
+    ss_replay_undo(x->replay);
+    ss_live_undo(x->graph);
+}
+
+static ss_status change(ss_scorer *s, ss_error *err)
+{
+    live *x = s->state;
+    ss_status e = SS_RESERVE(x->config, x->config_cap, s->changes, "changed operators", err);
+    for (uint32_t i = 0; i < s->changes && !e; i++)
+        x->config[i] = s->next->config[s->changed[i].i];
+    return e ? e : ss_live_change(x->graph, s->changed, x->config, s->changes, err);
+}
+
+static ss_status attempt(ss_scorer *s, ss_time bound, ss_score *out, ss_error *err)
+{
+    live *x = s->state;
+    ss_replayed run;
+    ss_status e = refuse_missing(s, change(s, err), err);
+    if (!e)
+        e = (s->options.way == SS_SCORE_REPLAY ? ss_replay_whole : ss_replay_change)(
+            x->replay, x->graph, bound, &run, err);
+    if (!e) {
+        out->cost = run.makespan;
+        out->stopped = run.stopped;
+        out->visited = run.visited;
+        out->tasks = ss_live_tasks(x->graph);
+        out->touched = count_touched(x->graph);
+        e = add_memory(s, true, out, err);
+    }
+    if (e)
+        undo(x);
+    return e;
+}
+
+static ss_status accept_live(ss_scorer *s, ss_error *err)
+{
+    live *x = s->state;
+    ss_replay_keep(x->replay, x->graph);
+    ss_live_keep(x->graph);
+    return ss_live_is_untidy(x->graph) ? ss_replay_tidy(x->replay, x->graph, err) : SS_OK;
+}
+
+static void reject_live(ss_scorer *s)
+{
+    undo(s->state);
+}
+
+static size_t memory(const ss_scorer *s)
+{
+    const live *x = s->state;
+    size_t bytes = ss_lowered_memory(&x->lowered);
+    if (x->graph)
+        bytes += ss_live_memory(x->graph) + ss_replay_memory(x->replay);
+    return bytes;
+}
+
+const ss_score_kind ss_score_replay = {.name = "replay",
+                                       .open = open_live,
+                                       .close = close_live,
+                                       .start = start_live,
+                                       .attempt = attempt,
+                                       .accept = accept_live,
+                                       .reject = reject_live,
+                                       .memory = memory};
+
+const ss_score_kind ss_score_delta = {.name = "delta",
+                                      .open = open_live,
+                                      .close = close_live,
+                                      .start = start_live,
+                                      .attempt = attempt,
+                                      .accept = accept_live,
+                                      .reject = reject_live,
+                                      .memory = memory};
