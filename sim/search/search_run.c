@@ -226,7 +226,7 @@ static void look(crew *c, bool at_once)
     if (at_once || c->stopped)
         return;
     bool limited = c->search->options.proposals || c->search->options.seconds > 0;
-    for (uint32_t i = 0; i < c->search->lanes; i++)
+    for (uint32_t i = 0; limited && i < c->search->lanes; i++)
         done += c->search->lane[i].told.end ? 1 : c->search->lane[i].share_done;
     ss_status s = ss_look_up(c->watch, "searching", done, limited ? c->search->lanes : 0, &err);
     if (!s)
@@ -357,6 +357,8 @@ static uint32_t begin(crew *c)
                 break;
         }
         lane->over = lane->begun && lane->told.end && lane->told.end != SS_END_STOPPED;
+        if (!lane->over)
+            lane->told.end = SS_END_NOT;
         lane->begun = true;
         lane->queued = lane->at_work = false;
         n += !lane->over;
