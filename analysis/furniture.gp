@@ -5,7 +5,8 @@
 #
 # ORDER: kinds as words, those that contain blanks in quotes; only the ones in the table are shown.
 # HIGH: points for the drawing with its axes; LEFT and INNER: see rows.gp.  Leaves H, the height of the page, and TOP and BOTTOM,
-# the points above and below the drawing.
+# the points above and below the drawing.  A script that draws a legend of its own gives its height as
+# OWN_LEGEND, and finds its upper edge at 6.5 + TITLE_LINES * 8.5.
 
 caption(kind) = kind eq "critical" ? "critical path" : kind eq "waiting" ? "critical path waits" : kind eq "held" ? "held by others" : spoken(kind)
 spoken(name) = strstrt(name, "_") ? \
@@ -24,7 +25,8 @@ load HERE."wrap.gp"
 TITLE = WRAPPED; TITLE_LINES = count_lines(TITLE)
 SHOWN = sum [i = 1 : words(ORDER)] has(word(ORDER, i))
 PER_ROW = larger(1, floor(W / 82))
-TOP = 6.5 + TITLE_LINES * 8.5 + ceil(SHOWN / (PER_ROW + 0.0)) * 8.5 + 4
+LEGEND = exists("OWN_LEGEND") ? OWN_LEGEND : ceil(SHOWN / (PER_ROW + 0.0)) * 8.5
+TOP = 6.5 + TITLE_LINES * 8.5 + LEGEND + 4
 BOTTOM = NOTE_LINES * 7.5 + 2
 H = TOP + HIGH + BOTTOM
 

@@ -82,20 +82,24 @@ static const ss_flag plot_flags[] = {
     {"width", 0, "INCHES", "on paper; 3.5 is a column"},
     {"from", 0, "TIME", "where a Gantt chart begins"},
     {"to", 0, "TIME", "and where it ends"},
+    {"x", 0, "WHAT", "of searches: against proposals or seconds"},
+    {"log", 0, "AXES", "of searches: logarithmic axes, x, y or xy"},
+    {"window", 0, "N", "of acceptance: shares are means of so many proposals"},
     DEBUG_FLAG,
     {0},
 };
 
 const ss_command ss_command_plot = {
     .name = "plot",
-    .summary = "Draws a figure from a record",
-    .usage = "plot gantt|links|memory FILE.h5 [-o OUT] [--timeline NAME]",
+    .summary = "Draws a figure from a record, or from logs of searches",
+    .usage = "plot gantt|links|memory FILE.h5 [-o OUT] [--timeline NAME]\n"
+             "       soapstone plot search|acceptance FILE.h5... [-o OUT] [--x seconds] [--log xy]",
     .about =
         "The data is kept beside the figure as OUT.tsv: gnuplot -c analysis/KIND.gp redraws it.",
     .flags = plot_flags,
     .example = "soapstone plot gantt nmt.h5 --timeline expert_rnn -o expert.pdf",
     .least = 2,
-    .most = 2,
+    .most = SS_MAX_GIVEN,
     .run = ss_host_script_command,
 };
 

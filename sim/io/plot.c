@@ -18,6 +18,7 @@
 
 #include "base/mem.h"
 #include "io/file.h"
+#include "io/plot_inside.h"
 
 enum { SAID = 2000 }; /* bytes of gnuplot's complaint that are kept */
 
@@ -294,12 +295,12 @@ static ss_status format_of(const char *path, const char **format, ss_error *err)
                    path);
 }
 
-static ss_status find_script(ss_plot_kind kind, const ss_plot_options *o, ss_text *script,
+static ss_status find_script(const char *figure, const ss_plot_options *o, ss_text *script,
                              ss_error *err)
 {
     if (!o->scripts)
         return ss_fail(err, SS_EINVAL, "no folder of gnuplot scripts was given");
-    ss_text_add(script, "%s/%s.gp", o->scripts, ss_plot_kind_name(kind));
+    ss_text_add(script, "%s/%s.gp", o->scripts, figure);
     ss_status s = ss_text_status(script, err);
     if (!s && access(script->at, R_OK))
         s = ss_file_fail(err, errno, "read the gnuplot script", script->at);
@@ -364,23 +365,45 @@ static ss_status draw_and_commit(const char *script, const ss_text *table, const
     return s;
 }
 
-ss_status ss_plot(const ss_view *v, ss_plot_kind kind, const char *path, const ss_plot_options *o,
-                  ss_error *err)
+ss_status ss_plot_check(const char *figure, const char *path, const ss_plot_options *o,
+                        ss_error *err)
 {
     const char *format = NULL;
-    ss_text table = {0}, script = {0}, data_path = {0};
+    ss_text script = {0};
     ss_status s = format_of(path, &format, err);
     if (!s)
-        s = find_script(kind, o, &script, err);
+        s = find_script(figure, o, &script, err);
+    ss_text_free(&script);
+    return s ? s : ss_plot_check_width(o, err);
+}
+
+ss_status ss_plot_draw(const char *figure, const ss_text *table, const char *path,
+                       const ss_plot_options *o, ss_error *err)
+{
+    const char *format = NULL;
+    ss_text script = {0}, data_path = {0};
+    ss_status s = format_of(path, &format, err);
     if (!s)
-        s = ss_plot_data(v, kind, o, &table, err);
+        s = find_script(figure, o, &script, err);
     ss_text_add(&data_path, "%s.tsv", path);
     if (!s)
         s = ss_text_status(&data_path, err);
     if (!s)
-        s = draw_and_commit(script.at, &table, path, data_path.at, format, o, err);
-    ss_text_free(&table);
+        s = draw_and_commit(script.at, table, path, data_path.at, format, o, err);
     ss_text_free(&script);
     ss_text_free(&data_path);
+    return s;
+}
+
+ss_status ss_plot(const ss_view *v, ss_plot_kind kind, const char *path, const ss_plot_options *o,
+                  ss_error *err)
+{
+    ss_text table = {0};
+    ss_status s = ss_plot_check(ss_plot_kind_name(kind), path, o, err);
+    if (!s)
+        s = ss_plot_data(v, kind, o, &table, err);
+    if (!s)
+        s = ss_plot_draw(ss_plot_kind_name(kind), &table, path, o, err);
+    ss_text_free(&table);
     return s;
 }

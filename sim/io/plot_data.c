@@ -65,6 +65,16 @@ const char *ss_plot_time(ss_time t, char *b, size_t n)
     return b;
 }
 
+ss_status ss_plot_check_width(const ss_plot_options *o, ss_error *err)
+{
+    if (o->width_in == 0 ||
+        (o->width_in >= SS_PLOT_SLIMMEST_IN && o->width_in <= SS_PLOT_WIDEST_IN))
+        return SS_OK;
+    return ss_fail(err, SS_EINVAL,
+                   "a figure %g inches wide: from %d to %d inches can be drawn (%g is a column)",
+                   o->width_in, SS_PLOT_SLIMMEST_IN, SS_PLOT_WIDEST_IN, SS_PLOT_COLUMN_IN);
+}
+
 /* Columns of a figure that a reader could tell apart. */
 int64_t ss_plot_cells(const ss_plot_options *o)
 {
@@ -228,20 +238,17 @@ static ss_status links_data(const ss_view *v, const ss_plot_options *o, ss_text 
 ss_status ss_plot_data(const ss_view *v, ss_plot_kind kind, const ss_plot_options *o, ss_text *out,
                        ss_error *err)
 {
-    if (o->width_in != 0 &&
-        !(o->width_in >= SS_PLOT_SLIMMEST_IN && o->width_in <= SS_PLOT_WIDEST_IN))
-        return ss_fail(
-            err, SS_EINVAL,
-            "a figure %g inches wide: from %d to %d inches can be drawn (%g is a column)",
-            o->width_in, SS_PLOT_SLIMMEST_IN, SS_PLOT_WIDEST_IN, SS_PLOT_COLUMN_IN);
+    ss_status s = ss_plot_check_width(o, err);
+    if (s)
+        return s;
     if ((kind == SS_PLOT_LINKS || kind == SS_PLOT_MEMORY) && (o->from || o->to))
         return ss_fail(err, SS_EINVAL,
                        "a figure of %s is of the whole step: from and to choose the window of a "
                        "gantt chart only; leave them out",
                        ss_plot_kind_name(kind));
-    ss_status s = kind == SS_PLOT_GANTT    ? ss_plot_gantt_data(v, o, out, err)
-                  : kind == SS_PLOT_LINKS  ? links_data(v, o, out, err)
-                  : kind == SS_PLOT_MEMORY ? ss_plot_memory_data(v, o, out, err)
-                                           : ss_fail(err, SS_EINVAL, "no such figure");
+    s = kind == SS_PLOT_GANTT    ? ss_plot_gantt_data(v, o, out, err)
+        : kind == SS_PLOT_LINKS  ? links_data(v, o, out, err)
+        : kind == SS_PLOT_MEMORY ? ss_plot_memory_data(v, o, out, err)
+                                 : ss_fail(err, SS_EINVAL, "no such figure");
     return s ? s : ss_text_status(out, err);
 }

@@ -17,7 +17,7 @@ enum {
  * `width` letters. */
 void ss_plot_add_field(ss_text *out, const char *s, uint32_t width);
 const char *ss_plot_time(ss_time t, char *b, size_t n); /* "1.500 µs"; n: SS_QUANTITY_TEXT */
-void ss_plot_add_seconds(ss_text *out, ss_time t);                  /* after a tab, exact */
+void ss_plot_add_seconds(ss_text *out, ss_time t);      /* after a tab, exact */
 void ss_plot_add_count(ss_text *out, uint32_t n, const char *what); /* "12 devices" */
 /* Row, label and kind of the title; `more` follows the step's time. */
 void ss_plot_add_title(const ss_view *v, const char *more, ss_text *out);
@@ -39,6 +39,14 @@ typedef struct ss_plot_ranked {
  * NULL: no memory. */
 ss_plot_ranked *ss_plot_rank(const ss_view *v, uint32_t first, uint32_t last, bool by_memory,
                              const bool *critical, ss_error *err);
+
+ss_status ss_plot_check_width(const ss_plot_options *o, ss_error *err);
+/* What can be refused before there is a table: the ending of the path, the script, the width. */
+ss_status ss_plot_check(const char *figure, const char *path, const ss_plot_options *o,
+                        ss_error *err);
+/* Draws a table with FIGURE.gp, as ss_plot does. */
+ss_status ss_plot_draw(const char *figure, const ss_text *table, const char *path,
+                       const ss_plot_options *o, ss_error *err);
 
 ss_status ss_plot_gantt_data(const ss_view *v, const ss_plot_options *o, ss_text *out,
                              ss_error *err);

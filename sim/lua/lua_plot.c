@@ -1,4 +1,5 @@
-/* lua_plot.c - soapstone.plot: figures of a step, of a result or of a record on disk. */
+/* lua_plot.c - soapstone.plot: figures of a step, of a result or of a record on disk; those of
+ * searches are in lua_plot_search.c. */
 #include <math.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 
 #include "io/plot.h"
 #include "io/record.h"
+#include "lua/lua_plot.h"
 #include "lua/opts.h"
 #include "lua/state.h"
 #include "lua/strict.h"
@@ -93,7 +95,7 @@ static const ss_opt plot_list[] = {
 };
 
 /* Read by hand: inches have no unit among the options', and a message is to name them. */
-static double read_width(lua_State *L, int index)
+double ss_lua_plot_width(lua_State *L, int index)
 {
     double inches = SS_PLOT_COLUMN_IN;
     if (lua_isnoneornil(L, index))
@@ -118,6 +120,13 @@ static double read_width(lua_State *L, int index)
     return inches;
 }
 
+ss_plot_options ss_lua_plot_options(lua_State *L, double width, const char *gnuplot_or_null)
+{
+    return (ss_plot_options){.scripts = lua_pushfstring(L, "%s/analysis", ss_lua_home(L)),
+                             .gnuplot = gnuplot_or_null,
+                             .width_in = width};
+}
+
 /* Whatever they are given as: zero and nothing would mean the whole step, but were not meant to. */
 static void refuse_window(lua_State *L, int index, ss_plot_kind kind)
 {
@@ -139,18 +148,15 @@ static int plot(lua_State *L)
     ss_plot_kind kind = (ss_plot_kind)lua_tointeger(L, lua_upvalueindex(1));
     plot_options o;
     ss_lua_opts(L, 3, plot_list, "plot", &o);
-    double width = read_width(L, 3);
+    double width = ss_lua_plot_width(L, 3);
     refuse_window(L, 3, kind);
     const char *out = ss_lua_text(L, 2, "plot: the file to draw into");
-    const char *scripts = lua_pushfstring(L, "%s/analysis", ss_lua_home(L));
+    ss_plot_options p = ss_lua_plot_options(L, width, o.gnuplot);
+    p.max_devices = o.max_devices;
+    p.max_links = o.max_links;
     const ss_view *v = read_view(L, o.timeline);
 
     ss_error err;
-    ss_plot_options p = {.scripts = scripts,
-                         .gnuplot = o.gnuplot,
-                         .width_in = width,
-                         .max_devices = o.max_devices,
-                         .max_links = o.max_links};
     if (ss_time_from_seconds(o.from, "from", &p.from, &err) ||
         ss_time_from_seconds(o.to, "to", &p.to, &err) || ss_plot(v, kind, out, &p, &err))
         return ss_lua_raise(L, &err);
@@ -164,4 +170,5 @@ void ss_lua_open_plot(lua_State *L)
         lua_pushinteger(L, k);
         ss_lua_module_add(L, "plot", ss_plot_kind_name((ss_plot_kind)k), plot);
     }
+    ss_lua_add_plot_search(L);
 }

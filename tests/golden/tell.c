@@ -1,4 +1,4 @@
-/* tell.c - writes what soapstone tells of two small steps into a folder: the golden files.
+/* tell.c - writes what soapstone tells of two small steps and a search into a folder: the golden files.
  *
  *     tell FOLDER
  */
@@ -7,9 +7,10 @@
 
 #include "io/dot.h"
 #include "io/file.h"
-#include "io/plot.h"
+#include "io/plot_search.h"
 #include "io/report.h"
 #include "io/trace.h"
+#include "search_view.h"
 #include "steps.h"
 
 static ss_error err;
@@ -65,6 +66,22 @@ static void tell_small(void)
     step_free(&s);
 }
 
+static void tell_search(void)
+{
+    static ss_trajectory_step row[2][40];
+    ss_trajectory_chain chain[2] = {walk_of("data_parallel", row[0], 40, 1),
+                                    walk_of("expert_rnn", row[1], 30, 2)};
+    ss_trajectory_view v = view_of(chain, 2);
+    ss_plot_log log = {"nmt", &v};
+    ss_plot_search_options so = {0};
+    ss_plot_options o = {0};
+    ss_text t = {0};
+    net_must(ss_plot_search_data(&log, 1, SS_PLOT_COST, &so, &o, &t, &err), &err);
+    put("search.tsv", &t);
+    net_must(ss_plot_search_data(&log, 1, SS_PLOT_ACCEPTANCE, &so, &o, &t, &err), &err);
+    put("acceptance.tsv", &t);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -74,5 +91,6 @@ int main(int argc, char **argv)
     folder = argv[1];
     tell_bare();
     tell_small();
+    tell_search();
     return 0;
 }

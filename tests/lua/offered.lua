@@ -48,6 +48,7 @@ function offered.options()
     ["s:set"] = of(s.set, s, 1),
     ["soapstone.inspect"] = of(f.inspect, "none"),
     ["soapstone.plot.gantt"] = of(f.plot.gantt, r, "none.svg"),
+    ["soapstone.plot.search"] = of(f.plot.search, "none.h5", "none.svg"),
     ["soapstone.problem"] = of(f.problem),
     ["soapstone.record"] = of(f.record, "none"),
     ["soapstone.repeatable"] = of(f.repeatable),

@@ -156,7 +156,7 @@ claim("every option of a call is on the page, and no other", function()
     { "Strategies", "s:set" }, { "Strategies", "s:copy" },
     { "Results", "r:write_trace" }, { "Results", "r:write_dot" },
     { "Records and figures", "soapstone.record" }, { "Records and figures", "soapstone.inspect" },
-    { "Records and figures", "soapstone.plot.gantt" },
+    { "Records and figures", "soapstone.plot.gantt" }, { "Records and figures", "soapstone.plot.search" },
     { "Bare task graphs", "dag.simulate" }, { "Bare task graphs", "dag.random" },
     { "A stock Lua", "soapstone.repeatable" },
   }

@@ -41,6 +41,11 @@ expect 2 "there is no such file" run nowhere.lua
 expect 2 "nowhere.h5" inspect nowhere.h5
 expect 2 "there is no figure 'gant'; did you mean 'gantt'?" plot gant x.h5
 expect 2 "nowhere.h5" plot gantt nowhere.h5
+expect 2 "nowhere.h5" plot search nowhere.h5
+expect 2 "--x does not go with a figure of kind memory" plot memory x.h5 --x seconds
+expect 2 "--timeline does not go with a figure of kind search" plot search x.h5 -t data
+expect 2 "option 'x' cannot be 'second'; did you mean 'seconds'?" plot search x.h5 --x second
+expect 2 "option 'window': \"many\" does not begin with a number" plot acceptance x.h5 --window many
 expect 2 "--model is missing" simulate
 expect 2 "--topology is missing" simulate -m mlp
 expect 2 "there is no models/mpl.lua" simulate -m mpl -t x
@@ -357,6 +362,7 @@ if command -v gnuplot >/dev/null 2>&1; then
   for kind in gantt links memory; do
     expect 0 "whole-$kind.png" plot $kind two.h5 -t whole -o whole-$kind.png
   done
+  expect 2 "two.h5 is a record, but no log of a search" plot search two.h5
   if grep -q "No link carries anything" whole-links.png.tsv; then ok; else bad "links that are idle"; fi
 fi
 expect 0 "ns/task" bench --tasks 1000

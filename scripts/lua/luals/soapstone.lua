@@ -398,6 +398,14 @@ function result:close() end
 ---@field max_links? integer
 ---@field gnuplot? string
 
+---@class soapstone.plot_search_options
+---@field x? "proposals"|"seconds"
+---@field log? "none"|"x"|"y"|"xy"
+---@field window? integer
+---@field max_chains? integer
+---@field width? number inches
+---@field gnuplot? string
+
 ---@class soapstone.plot_module
 local plot_module = {}
 
@@ -415,6 +423,16 @@ function plot_module.links(what, out, options) end
 ---@param out string
 ---@param options? soapstone.plot_options
 function plot_module.memory(what, out, options) end
+
+---@param what string|string[]|table<string, string> paths of logs
+---@param out string
+---@param options? soapstone.plot_search_options
+function plot_module.search(what, out, options) end
+
+---@param what string|string[]|table<string, string>
+---@param out string
+---@param options? soapstone.plot_search_options
+function plot_module.acceptance(what, out, options) end
 
 ---@class soapstone.dag_module
 local dag_module = {}

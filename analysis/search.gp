@@ -1,0 +1,8 @@
+# search.gp - best and current cost of a search, against proposals or seconds.
+#
+#     gnuplot -c search.gp DATA OUT [WIDTH [FORMAT]]          (see common.gp; DATA: see curves.gp)
+
+DATA = ARG1; OUT = ARG2; WIDTH = ARG3; FORMAT = ARG4
+HERE = ARG0[1 : strlen(ARG0) - strlen("search.gp")]
+load HERE."common.gp"
+load HERE."curves.gp"
