@@ -2,55 +2,13 @@
 
 #include "base/array.h"
 #include "base/mem.h"
-#include "simulate/heads.h"
-#include "simulate/tails.h"
-
-typedef struct times {
-    ss_time ready, start;
-} times;
-
-/* What a run knows of a task: half a cache line. */
-typedef struct play {
-    ss_time ready, start;
-    uint32_t missing; /* predecessors that have not started */
-    uint32_t block;
-    uint32_t next; /* once it is ready: who is behind it in its list, 0: nobody */
-    uint32_t list; /* the resource whose list it is in, 0: none */
-} play;
-
-typedef struct resource {
-    ss_time free, lag;
-    uint64_t left; /* holds of tasks that have not started, ps, modulo 2^64 */
-    uint32_t last; /* of its list (heads.h), 0: the list is empty */
-} resource;
-
-struct ss_replay {
-    times *now; /* by slot: what is held */
-    play *next; /* by slot: the last run */
-    uint32_t now_cap, next_cap;
-    ss_time makespan, next_makespan;
-    resource *resource;
-    uint32_t resource_cap;
-    ss_heads heads;
-    const ss_watch *watch;
-    bool bounds;
-    enum {
-        TAILS_NONE,
-        TAILS_HELD,
-        TAILS_CHANGED
-    } tails_of; /* of nothing, the graph that is held,
-                                                              * the change under way */
-    ss_tails tails;
-};
+#include "simulate/replay_inside.h"
 
 #if defined(__GNUC__)
 #define PREFETCH(address) __builtin_prefetch(address)
 #else
 #define PREFETCH(address) ((void)(address))
 #endif
-
-/* Bit 31 of `missing` while a run is prepared: the task keeps its times. */
-#define KEEPS 0x80000000u
 
 ss_status ss_replay_new(bool bounds, ss_replay **out, ss_error *err)
 {
@@ -67,6 +25,7 @@ void ss_replay_free(ss_replay *r)
         return;
     ss_free(r->now);
     ss_free(r->next);
+    ss_free(r->taken);
     ss_free(r->resource);
     ss_free(r->heads.heap);
     ss_tails_free(&r->tails);
@@ -81,8 +40,8 @@ void ss_replay_set_watch(ss_replay *r, const ss_watch *watch)
 size_t ss_replay_memory(const ss_replay *r)
 {
     return sizeof *r + r->now_cap * sizeof *r->now + r->next_cap * sizeof *r->next +
-           r->resource_cap * sizeof *r->resource + r->heads.cap * sizeof *r->heads.heap +
-           ss_tails_memory(&r->tails);
+           r->taken_cap * sizeof *r->taken + r->resource_cap * sizeof *r->resource +
+           r->heads.cap * sizeof *r->heads.heap + ss_tails_memory(&r->tails);
 }
 
 /* ---- before a run ------------------------------------------------------------------------ */
@@ -95,6 +54,8 @@ static ss_status reserve(ss_replay *r, const ss_live *l, ss_error *err)
     if (!e)
         e = SS_RESERVE(r->now, r->now_cap, slots, "a timeline", err);
     if (!e)
+        e = SS_RESERVE(r->taken, r->taken_cap, slots, "a timeline", err);
+    if (!e)
         e = SS_RESERVE(r->resource, r->resource_cap, resources, "resources", err);
     if (!e) /* each task comes into the heap once at most, and only one of a list is there */
         e = SS_RESERVE(r->heads.heap, r->heads.cap, (size_t)l->n + 1, "waiting tasks", err);
@@ -103,7 +64,7 @@ static ss_status reserve(ss_replay *r, const ss_live *l, ss_error *err)
     r->heads.n = 0;
     r->heads.hole = false;
     for (uint32_t i = 0; i < resources; i++)
-        r->resource[i] = (resource){0, i ? t->lag[i] : 0, l->work[i], 0};
+        r->resource[i] = (ss_play_resource){0, i ? t->lag[i] : 0, l->work[i], 0};
     return SS_OK;
 }
 
@@ -112,7 +73,7 @@ static ss_time lag_of(const ss_replay *r, const ss_tasks *t, uint32_t where)
     return where <= t->devices + t->links ? r->resource[where].lag : 0;
 }
 
-static ss_head head_of(const play *p, uint32_t slot)
+static ss_head head_of(const ss_play *p, uint32_t slot)
 {
     return (ss_head){p->ready, (uint64_t)p->block << 32 | slot};
 }
@@ -127,10 +88,10 @@ static inline void come(ss_replay *r, uint32_t slot)
 /* A task that is ready when one on `resource` finishes, for which it waited last. */
 static inline void come_behind(ss_replay *r, uint32_t slot, uint32_t list)
 {
-    play *p = &r->next[slot];
+    ss_play *p = &r->next[slot];
     uint32_t last = r->resource[list].last;
     if (last) {
-        play *q = &r->next[last];
+        ss_play *q = &r->next[last];
         if (!ss_head_before(head_of(q, last), head_of(p, slot))) {
             come(r, slot);
             return;
@@ -149,7 +110,7 @@ static inline uint32_t take_first(ss_replay *r, const ss_live_row *row)
 {
     ss_heads *h = &r->heads;
     uint32_t slot = (uint32_t)h->heap[0].key;
-    const play *p = &r->next[slot];
+    const ss_play *p = &r->next[slot];
     if (p->list && p->next) {
         PREFETCH(&row[p->next]); /* it will be taken some dozens of tasks from now */
         ss_heads_down(h->heap, h->n, head_of(&r->next[p->next], p->next));
@@ -166,7 +127,7 @@ static void set_out_whole(ss_replay *r, const ss_live *l)
 {
     for (uint32_t b = 1; b <= l->blocks; b++)
         for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++) {
-            r->next[i] = (play){.missing = l->row[i].before, .block = b};
+            r->next[i] = (ss_play){.missing = l->row[i].before, .block = b};
             if (!l->row[i].before)
                 come(r, i);
         }
@@ -193,7 +154,7 @@ static ss_time least(ss_time a, ss_time b)
     return a < b ? a : b;
 }
 
-static ss_time first_touched(const ss_replay *r, const ss_live *l)
+ss_time ss_replay_first_touched(const ss_replay *r, const ss_live *l)
 {
     uint32_t first_new = ss_live_first_new(l);
     ss_time tau = SS_TIME_MAX, ready;
@@ -215,7 +176,7 @@ static ss_time first_touched(const ss_replay *r, const ss_live *l)
     return tau;
 }
 
-static void take(resource *r, ss_time hold, ss_time end)
+static void take(ss_play_resource *r, ss_time hold, ss_time end)
 {
     r->left -= (uint64_t)hold;
     r->free = end > r->free ? end : r->free;
@@ -239,8 +200,8 @@ static void keep_times(ss_replay *r, const ss_live *l, uint32_t i)
     if (finish > r->next_makespan)
         r->next_makespan = finish;
     for (uint32_t o = row->first; o < row->last; o++) {
-        play *p = &r->next[l->out[o]];
-        if (p->missing & KEEPS)
+        ss_play *p = &r->next[l->out[o]];
+        if (p->missing & SS_REPLAY_KEEPS)
             continue;
         p->ready = finish > p->ready ? finish : p->ready;
         if (--p->missing == 0)
@@ -256,19 +217,19 @@ static void set_out_from(ss_replay *r, const ss_live *l, ss_time tau)
             bool keeps = r->now[i].ready < tau;
             uint32_t before = l->row[i].before;
             any |= keeps;
-            r->next[i] = (play){.missing = keeps ? KEEPS : before, .block = b};
+            r->next[i] = (ss_play){.missing = keeps ? SS_REPLAY_KEEPS : before, .block = b};
             if (!before && !keeps)
                 come(r, i);
         }
     for (uint32_t b = 1; b <= l->blocks && any; b++)
         for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++)
-            if (r->next[i].missing & KEEPS)
+            if (r->next[i].missing & SS_REPLAY_KEEPS)
                 keep_times(r, l, i);
 }
 
 /* ---- a run ------------------------------------------------------------------------------- */
 
-static ss_status refuse_overflow(uint32_t id, ss_error *err)
+ss_status ss_replay_refuse_overflow(uint32_t id, ss_error *err)
 {
     return ss_fail(err, SS_ERANGE,
                    "task %u would end later than 106 days after the start, which times cannot hold",
@@ -286,7 +247,7 @@ static ss_time take_set(ss_replay *r, const ss_live *l, uint32_t slot, ss_time *
         s = r->resource[res[k]].free > s ? r->resource[res[k]].free : s;
     *start = s;
     for (uint32_t k = 0; k < n && hold <= SS_TIME_MAX - s; k++) {
-        resource *x = &r->resource[res[k]];
+        ss_play_resource *x = &r->resource[res[k]];
         most = x->left > most ? x->left : most;
         x->free = s + hold;
         x->left -= (uint64_t)hold;
@@ -302,27 +263,27 @@ static ss_status run(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed 
     while (r->heads.n) {
         uint32_t slot = take_first(r, l->row), list = 0;
         const ss_live_row *row = &l->row[slot];
-        play *now = &r->next[slot];
+        ss_play *now = &r->next[slot];
         ss_time start = now->ready, hold = row->hold, lag = 0, least_end;
         if (row->where <= resources) {
-            resource *at = &r->resource[row->where];
+            ss_play_resource *at = &r->resource[row->where];
             list = row->where;
             start = at->free > start ? at->free : start;
             lag = at->lag;
             if (hold > SS_TIME_MAX - lag || start > SS_TIME_MAX - lag - hold)
-                return refuse_overflow(slot, err);
+                return ss_replay_refuse_overflow(slot, err);
             at->free = start + hold;
             least_end = start + (ss_time)at->left;
             at->left -= (uint64_t)hold;
         } else {
             least_end = take_set(r, l, slot, &start);
             if (start > SS_TIME_MAX - hold)
-                return refuse_overflow(slot, err);
+                return ss_replay_refuse_overflow(slot, err);
         }
         now->start = start;
         ss_time finish = start + hold + lag;
         makespan = finish > makespan ? finish : makespan;
-        done++;
+        r->taken[done++] = slot;
         if (bound < SS_TIME_MAX) {
             least_end = finish > least_end ? finish : least_end;
             if (tail && tail[slot] > least_end - start - hold)
@@ -334,7 +295,7 @@ static ss_status run(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed 
         }
         for (uint32_t o = row->first; o < row->last; o++) {
             uint32_t to = l->out[o];
-            play *p = &r->next[to];
+            ss_play *p = &r->next[to];
             ss_time ready = finish > p->ready ? finish : p->ready;
             p->ready = ready;
             if (--p->missing)
@@ -353,12 +314,12 @@ static ss_status run(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed 
         }
     }
     r->next_makespan = makespan;
+    r->takens = done;
     *out = (ss_replayed){makespan, false, done};
     return SS_OK;
 }
 
-/* Whether some resource has more work than the bound allows. */
-static bool too_much_work(const ss_live *l, ss_time bound, ss_replayed *out)
+bool ss_replay_too_much_work(const ss_live *l, ss_time bound, ss_replayed *out)
 {
     uint64_t most = 0;
     for (uint32_t i = 1; i <= l->pool->devices + l->pool->links; i++)
@@ -369,24 +330,21 @@ static bool too_much_work(const ss_live *l, ss_time bound, ss_replayed *out)
     return true;
 }
 
-/* Brings tails up to the graph as it is. */
-static ss_status find_tails(ss_replay *r, const ss_live *l, ss_error *err)
+ss_status ss_replay_find_tails(ss_replay *r, const ss_live *l, ss_error *err)
 {
-    if (!r->bounds || (l->changing && r->tails_of == TAILS_CHANGED))
+    if (!r->bounds || (l->changing && r->tails_of == SS_TAILS_CHANGED))
         return SS_OK;
-    bool whole = !l->changing || r->tails_of != TAILS_HELD;
+    bool whole = !l->changing || r->tails_of != SS_TAILS_HELD;
     ss_status e = whole ? ss_tails_whole(&r->tails, l, err) : ss_tails_change(&r->tails, l, err);
     if (!e)
-        r->tails_of = l->changing ? TAILS_CHANGED : TAILS_HELD;
+        r->tails_of = l->changing ? SS_TAILS_CHANGED : SS_TAILS_HELD;
     else if (whole)
-        r->tails_of = TAILS_NONE;
+        r->tails_of = SS_TAILS_NONE;
     return e;
 }
 
-/* Whether a task that keeps its times, and has another tail than before, has one that is too long.
- */
-static bool too_long_a_way(const ss_replay *r, const ss_live *l, ss_time tau, ss_time bound,
-                           ss_replayed *out)
+bool ss_replay_too_long_a_way(const ss_replay *r, const ss_live *l, ss_time tau, ss_time bound,
+                              ss_replayed *out)
 {
     ss_time most = 0;
     for (uint32_t k = 0; k < r->tails.saveds && r->bounds; k++) {
@@ -406,13 +364,14 @@ static bool too_long_a_way(const ss_replay *r, const ss_live *l, ss_time tau, ss
 ss_status ss_replay_whole(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed *out,
                           ss_error *err)
 {
-    ss_status e = find_tails(r, l, err);
-    if (e || too_much_work(l, bound, out))
+    ss_status e = ss_replay_find_tails(r, l, err);
+    if (e || ss_replay_too_much_work(l, bound, out))
         return e;
     r->next_makespan = 0;
     e = reserve(r, l, err);
     if (e)
         return e;
+    r->from = 0;
     set_out_whole(r, l);
     return run(r, l, bound, out, err);
 }
@@ -420,37 +379,42 @@ ss_status ss_replay_whole(ss_replay *r, const ss_live *l, ss_time bound, ss_repl
 ss_status ss_replay_change(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed *out,
                            ss_error *err)
 {
-    if (too_much_work(l, bound, out))
+    if (ss_replay_too_much_work(l, bound, out))
         return SS_OK;
     r->next_makespan = 0;
-    ss_status e = find_tails(r, l, err);
+    ss_status e = ss_replay_find_tails(r, l, err);
     if (!e)
         e = reserve(r, l, err);
     if (e)
         return e;
-    ss_time tau = first_touched(r, l);
-    if (too_long_a_way(r, l, tau, bound, out))
+    r->from = ss_replay_first_touched(r, l);
+    if (ss_replay_too_long_a_way(r, l, r->from, bound, out))
         return SS_OK;
-    set_out_from(r, l, tau);
+    set_out_from(r, l, r->from);
     return run(r, l, bound, out, err);
+}
+
+void ss_replay_hold(ss_replay *r, ss_time makespan)
+{
+    r->makespan = makespan;
+    if (r->tails_of == SS_TAILS_CHANGED)
+        r->tails_of = SS_TAILS_HELD;
 }
 
 void ss_replay_keep(ss_replay *r, const ss_live *l)
 {
     for (uint32_t b = 1; b <= l->blocks; b++)
         for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++)
-            if (!(r->next[i].missing & KEEPS))
-                r->now[i] = (times){r->next[i].ready, r->next[i].start};
-    r->makespan = r->next_makespan;
-    if (r->tails_of == TAILS_CHANGED)
-        r->tails_of = TAILS_HELD;
+            if (!(r->next[i].missing & SS_REPLAY_KEEPS))
+                r->now[i] = (ss_times){r->next[i].ready, r->next[i].start};
+    ss_replay_hold(r, r->next_makespan);
 }
 
 void ss_replay_undo(ss_replay *r)
 {
-    if (r->tails_of == TAILS_CHANGED) {
+    if (r->tails_of == SS_TAILS_CHANGED) {
         ss_tails_undo(&r->tails);
-        r->tails_of = TAILS_HELD;
+        r->tails_of = SS_TAILS_HELD;
     }
 }
 
@@ -461,16 +425,17 @@ uint32_t ss_replay_changed(const ss_replay *r, const ss_live *l)
     uint32_t first_new = ss_live_first_new(l), changed = 0;
     for (uint32_t b = 1; b <= l->blocks; b++)
         for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++)
-            changed += i >= first_new ||
-                       (!(r->next[i].missing & KEEPS) && (r->now[i].ready != r->next[i].ready ||
-                                                          r->now[i].start != r->next[i].start));
+            changed +=
+                i >= first_new ||
+                (!(r->next[i].missing & SS_REPLAY_KEEPS) &&
+                 (r->now[i].ready != r->next[i].ready || r->now[i].start != r->next[i].start));
     return changed;
 }
 
 ss_status ss_replay_tidy(ss_replay *r, ss_live *l, ss_error *err)
 {
     size_t rows = (size_t)l->n + 1;
-    times *tidy = ss_alloc(rows * sizeof *tidy);
+    ss_times *tidy = ss_alloc(rows * sizeof *tidy);
     if (!tidy)
         return ss_fail_memory(err, "a timeline", rows * sizeof *tidy);
     uint32_t id = 0;
@@ -485,8 +450,8 @@ ss_status ss_replay_tidy(ss_replay *r, ss_live *l, ss_error *err)
     ss_free(r->now);
     r->now = tidy;
     r->now_cap = (uint32_t)rows;
-    r->tails_of = TAILS_NONE;
-    return find_tails(r, l, err);
+    r->tails_of = SS_TAILS_NONE;
+    return ss_replay_find_tails(r, l, err);
 }
 
 ss_status ss_replay_timeline(const ss_replay *r, const ss_live *l, bool of_last_run,
@@ -509,7 +474,7 @@ ss_status ss_replay_timeline(const ss_replay *r, const ss_live *l, bool of_last_
         for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++) {
             if (ss_live_is_absent(l, i))
                 continue;
-            bool last = of_last_run && !(r->next[i].missing & KEEPS);
+            bool last = of_last_run && !(r->next[i].missing & SS_REPLAY_KEEPS);
             out->ready[++id] = last ? r->next[i].ready : r->now[i].ready;
             out->start[id] = last ? r->next[i].start : r->now[i].start;
             out->end[id] = out->start[id] + l->row[i].hold;

@@ -1,14 +1,14 @@
-/* The task graph that changes in place, and its timeline, against lowering anew and simulating all:
- * every field of every task after every change, on random models, clusters and options; rejected
- * changes leave no trace; bounds are true.
+/* The task graph that changes in place, and its timeline by replay and by delta, against lowering anew
+ * and simulating all: every field of every task after every change, on random models, clusters and
+ * options; rejected changes leave no trace; bounds are true.
  *
- * prop_live [CHANGES [SEED]] */
+ * prop_live [CHANGES [SEED [STEPS OF A WALK]]] */
 #include "graph/live_inside.h"
 
 #include "base/hash.h"
 #include "check.h"
 #include "random_problem.h"
-#include "simulate/replay.h"
+#include "simulate/delta_inside.h"
 
 static uint64_t seed;
 
@@ -20,13 +20,15 @@ typedef struct work {
     ss_lower_options o;
     ss_live *live;
     ss_replay *replay;
+    ss_delta *delta;
     ss_lowered full;
     ss_engine *engine;
     ss_timeline timeline, found;
 } work;
 
 static uint64_t changes, stops, skipped; /* of all cases */
-static bool tied;                        /* times of 0 to 2 ps, so that tasks are ready together */
+static uint64_t swept, fallen, settled, moved;
+static bool tied; /* times of 0 to 2 ps, so that tasks are ready together */
 
 static ss_status tied_part_time(void *context, const ss_model *m, ss_op op, ss_phase phase,
                                 const ss_box *main, ss_device device, ss_time *out, ss_error *e)
@@ -163,6 +165,14 @@ static uint32_t timeline_differs(const work *w, const uint32_t *id)
     return 0;
 }
 
+static uint64_t hash_timeline(uint64_t h, const ss_timeline *held)
+{
+    h = ss_hash_u64(h, (uint64_t)held->makespan);
+    for (uint32_t i = 1; i <= held->n; i++)
+        h = ss_hash_u64(h, (uint64_t)held->ready[i] * 31 + (uint64_t)held->start[i]);
+    return h;
+}
+
 /* Everything that a simulation or a later change may read. */
 static uint64_t state(const work *w)
 {
@@ -203,10 +213,15 @@ static uint64_t state(const work *w)
         h = ss_hash_u64(h, (uint64_t)s->first_shard[k] << 32 | s->shards_of[k]);
     ss_timeline held = {0};
     net_must(ss_replay_timeline(w->replay, l, false, &held, &err), &err);
-    h = ss_hash_u64(h, (uint64_t)held.makespan);
-    for (uint32_t i = 1; i <= held.n; i++)
-        h = ss_hash_u64(h, (uint64_t)held.ready[i] * 31 + (uint64_t)held.start[i]);
+    h = hash_timeline(h, &held);
+    net_must(ss_delta_timeline(w->delta, l, false, &held, &err), &err);
+    h = hash_timeline(h, &held);
     ss_timeline_free(&held);
+    for (uint32_t r = 1; r < w->delta->lists; r++)
+        for (uint32_t i = 0; i < w->delta->list[r].n; i++) {
+            h = ss_hash_u64(h, (uint64_t)w->delta->list[r].at[i].ready);
+            h = ss_hash_u64(h, w->delta->list[r].at[i].key);
+        }
     return h;
 }
 
@@ -253,7 +268,93 @@ static bool bound_is_true(work *w, int number)
     return right;
 }
 
-static bool one_change(work *w, int number)
+static uint32_t random_limit(void)
+{
+    int64_t kind = draw(1, 6);
+    return kind == 1   ? 0
+           : kind == 2 ? (uint32_t)draw(1, 30)
+           : kind == 3 ? SS_DELTA_AS_EXPECTED
+                       : SS_DELTA_NO_LIMIT;
+}
+
+static bool delta_bound_is_true(work *w, int number)
+{
+    ss_time true_one = w->timeline.makespan;
+    ss_time bound = chance(50) ? true_one - draw(0, 3) : draw(0, true_one + true_one / 4);
+    ss_deltaed r;
+    net_must(ss_delta_change(w->delta, w->live, bound, random_limit(), &r, &err), &err);
+    bool right = r.stopped ? r.makespan > bound && r.makespan <= true_one
+                           : r.makespan == true_one && true_one <= bound;
+    if (!right)
+        printf("  seed %llu, change %d: delta %s at %lld with bound %lld; the makespan is %lld\n",
+               (unsigned long long)seed, number, r.stopped ? "stopped" : "ended",
+               (long long)r.makespan, (long long)bound, (long long)true_one);
+    return right;
+}
+
+/* What delta finds, and holds if `of_last_run` is false, is what the engine did. */
+static bool delta_equals_full(work *w, bool of_last_run, int number)
+{
+    uint32_t *id = number_slots(w);
+    net_must(ss_delta_timeline(w->delta, w->live, of_last_run, &w->found, &err), &err);
+    uint32_t line = timeline_differs(w, id);
+    bool right = !line && w->found.makespan == w->timeline.makespan &&
+                 !ss_delta_check(w->delta, w->live, of_last_run, &err);
+    if (!right)
+        printf("  seed %llu, change %d, delta: slot %u; %lld, not %lld; %s\n",
+               (unsigned long long)seed, number, line, (long long)w->found.makespan,
+               (long long)w->timeline.makespan, err.text);
+    free(id);
+    return right;
+}
+
+/* Before: a run that stopped or was of another change must not matter. */
+static bool delta_is_right(work *w, int number)
+{
+    bool right = delta_bound_is_true(w, number);
+    ss_deltaed r;
+    uint32_t limit = random_limit();
+    net_must(ss_delta_change(w->delta, w->live, SS_TIME_MAX, limit, &r, &err), &err);
+    right = right && delta_equals_full(w, true, number);
+    if (r.stopped || r.makespan != w->timeline.makespan) {
+        printf("  seed %llu, change %d: delta %s with %lld, not %lld\n", (unsigned long long)seed,
+               number, r.stopped ? "stopped" : "ended", (long long)r.makespan,
+               (long long)w->timeline.makespan);
+        right = false;
+    }
+    if (ss_delta_changed(w->delta, w->live) != ss_replay_changed(w->replay, w->live)) {
+        printf("  seed %llu, change %d: other times for %u tasks, not %u\n",
+               (unsigned long long)seed, number, ss_delta_changed(w->delta, w->live),
+               ss_replay_changed(w->replay, w->live));
+        right = false;
+    }
+    fallen += r.fell_back;
+    swept += !r.fell_back;
+    settled += r.fell_back ? 0 : r.visited;
+    moved += r.fell_back ? 0 : ss_delta_changed(w->delta, w->live);
+    return right;
+}
+
+/* Both timelines belong to one graph, which is numbered anew once. */
+static void tidy(work *w)
+{
+    const ss_live *l = w->live;
+    ss_replay *r = w->replay;
+    uint32_t n = 0;
+    ss_times *now = calloc(l->n + (size_t)1, sizeof *now);
+    if (!now)
+        exit(99);
+    for (uint32_t b = 1; b <= l->blocks; b++)
+        for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++)
+            now[++n] = r->now[i];
+    net_must(ss_delta_tidy(w->delta, w->live, &err), &err);
+    memcpy(r->now, now, (n + (size_t)1) * sizeof *now);
+    r->tails_of = SS_TAILS_NONE;
+    net_must(ss_replay_find_tails(r, l, &err), &err);
+    free(now);
+}
+
+static bool one_change(work *w, int number, int accepted)
 {
     ss_op op[3];
     ss_config config[3];
@@ -281,17 +382,22 @@ static bool one_change(work *w, int number)
     net_must(ss_replay_change(w->replay, w->live, SS_TIME_MAX, &r, &err), &err);
     right = right && !r.stopped && all_equal(w, &r, true, number);
     skipped += w->live->n - r.visited;
-    if (chance(50)) {
+    right = right && delta_is_right(w, number);
+    if (chance(accepted)) {
         ss_replay_keep(w->replay, w->live);
+        ss_delta_keep(w->delta, w->live);
         ss_live_keep(w->live);
+        right = right && delta_equals_full(w, false, number);
         if (ss_live_is_untidy(w->live) || chance(5)) {
-            net_must(ss_replay_tidy(w->replay, w->live, &err), &err);
-            right = right && all_equal(w, &r, false, number) && w->live->n == w->live->pool->n;
+            tidy(w);
+            right = right && all_equal(w, &r, false, number) && w->live->n == w->live->pool->n &&
+                    delta_equals_full(w, false, number);
         }
         ss_strategy_free(before);
         return right;
     }
     ss_replay_undo(w->replay);
+    ss_delta_undo(w->delta);
     ss_live_undo(w->live);
     ss_strategy_free(w->s);
     w->s = before;
@@ -302,7 +408,7 @@ static bool one_change(work *w, int number)
     return right;
 }
 
-static bool one_case(int most)
+static bool one_case(int most, int accepted)
 {
     work w = {.m = random_model(), .t = random_topology(), .o = random_options()};
     tied = chance(40);
@@ -316,16 +422,21 @@ static bool one_case(int most)
         random_config(w.s, i);
     net_must(ss_engine_new(&w.engine, &err), &err);
     net_must(ss_replay_new(chance(80), &w.replay, &err), &err);
+    net_must(ss_delta_new(chance(80), &w.delta, &err), &err);
     net_must(ss_live_new(w.s, w.routes, &maybe_tied, &w.o, &w.live, &err), &err);
     ss_replayed r;
     net_must(ss_replay_whole(w.replay, w.live, SS_TIME_MAX, &r, &err), &err);
     ss_replay_keep(w.replay, w.live);
+    ss_deltaed x;
+    net_must(ss_delta_whole(w.delta, w.live, SS_TIME_MAX, &x, &err), &err);
+    ss_delta_keep(w.delta, w.live);
     simulate_full(&w);
-    bool right = all_equal(&w, &r, false, 0);
+    bool right = all_equal(&w, &r, false, 0) && delta_equals_full(&w, false, 0);
     for (int i = 1; i <= most && right; i++, changes++)
-        right = one_change(&w, i);
+        right = one_change(&w, i, accepted);
     ss_live_free(w.live);
     ss_replay_free(w.replay);
+    ss_delta_free(w.delta);
     ss_engine_free(w.engine);
     ss_lowered_free(&w.full);
     ss_timeline_free(&w.timeline);
@@ -344,12 +455,27 @@ static void a_changed_graph_is_the_one_lowered_anew(void)
     for (uint64_t first = seed; changes < wanted; seed++) {
         ss_rng_close(&rng);
         CHECK_OK(ss_rng_open(&rng, seed, "live", &err));
-        CHECK(one_case((int)draw(1, 40)), "case %llu", (unsigned long long)(seed - first));
+        CHECK(one_case((int)draw(1, 40), 50), "case %llu", (unsigned long long)(seed - first));
     }
     printf("  %llu changes, seeds up to %llu; %llu runs stopped at a bound\n",
            (unsigned long long)changes, (unsigned long long)seed - 1, (unsigned long long)stops);
+    printf("  delta: %llu, of %llu tasks, %.2f visited for each that moved; %llu fell back\n",
+           (unsigned long long)swept, (unsigned long long)settled, (double)settled / (double)moved,
+           (unsigned long long)fallen);
     CHECK(stops > changes / 8 && skipped > changes, "%llu stopped, %llu tasks skipped",
           (unsigned long long)stops, (unsigned long long)skipped);
+    CHECK(swept > changes / 4 && fallen > changes / 8 && settled > changes, "%llu swept",
+          (unsigned long long)swept);
+}
+
+static int steps;
+
+/* Each change builds on the one before. */
+static void a_walk_of_accepted_changes_stays_right(void)
+{
+    ss_rng_close(&rng);
+    CHECK_OK(ss_rng_open(&rng, seed, "walk", &err));
+    CHECK(one_case(steps, 100), "a walk of %d", steps);
 }
 
 int main(int argc, char **argv)
@@ -357,7 +483,9 @@ int main(int argc, char **argv)
     wanted = argc > 1 ? strtoull(argv[1], NULL, 10) : 4000;
     seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     printf("  seed %llu\n", (unsigned long long)seed);
+    steps = argc > 3 ? atoi(argv[3]) : 300;
     RUN(a_changed_graph_is_the_one_lowered_anew);
+    RUN(a_walk_of_accepted_changes_stays_right);
     ss_rng_close(&rng);
     return DONE();
 }
