@@ -76,6 +76,75 @@ const ss_command ss_command_simulate = {
     .run = simulate,
 };
 
+static const ss_flag search_flags[] = {
+    {"model", 'm', "NAME", "one of models/ (nmt), or the path of a file of your own"},
+    {"topology", 't', "NAME", "one of topologies/ (ring), or the path of your own"},
+    {"start", 's', "NAME,...",
+     "where chains begin: data_parallel,expert unless given; random, FILE"},
+    {"searcher", 0, "NAME", "mcmc (unless given), greedy, annealing or random"},
+    {"effort", 'e', "TIME", "seconds, minute, minutes, hour, hours, or \"90 s\": sets the rest"},
+    {"proposals", 'n', "N", "of each chain; 10000 unless something else limits it"},
+    {"seconds", 0, "TIME", "that each chain is at work: \"2 min\""},
+    {"threads", 0, "N", "chains at work at once; as many as processors unless given"},
+    {"seed", 0, "N", "of every draw; 0 unless given"},
+    {"log", 'l', "FILE.h5", "every proposal, and what is needed to go on"},
+    {"resume", 0, "FILE.h5", "goes on where that log ends: with the other options as before"},
+    {"save", 0, "FILE", "the best strategy, for --start and simulate --strategy"},
+    {"option", 'o', "KEY=VALUE", "model.batch=64, sync=ring, search.moves=block (may be repeated)"},
+    {"by-name", 0, NULL, "strategies from files were saved for another size: take what fits"},
+    {"costs", 'c', "FILE", "measured times, CSV or HDF5, before the roofline (may be repeated)"},
+    JSON_FLAG,
+    DEBUG_FLAG,
+    {0},
+};
+
+/* Whether the best can be written is asked before the search. */
+static int search(ss_cli *cli)
+{
+    const char *save = ss_args_value(cli, "save");
+    ss_error err;
+    ss_file f = {0};
+    if (refuse_unreadable(cli, "model", &err) || refuse_unreadable(cli, "topology", &err))
+        return ss_cli_fail(&err);
+    if (save && ss_file_begin(save, &f, &err))
+        return ss_cli_fail(&err);
+    if (save)
+        ss_file_abandon(&f);
+    return ss_host_script_command(cli);
+}
+
+const ss_command ss_command_search = {
+    .name = "search",
+    .summary = "Looks for a strategy whose step takes less time",
+    .usage = "search --model NAME --topology NAME [--start NAME,...] [--effort TIME]\n"
+             "                 [--log FILE.h5] [--save FILE] [--option KEY=VALUE]...",
+    .about =
+        "Ctrl-C ends it well: what was found is printed and saved, and the log has it all (status\n"
+        "130); a second one ends it at once. A log that was killed is made whole by --resume or "
+        "by\n"
+        "soapstone repair. Options of soapstone.search are search.NAME: search.beta_relative=20.",
+    .flags = search_flags,
+    .example =
+        "soapstone search -m nmt -t p100_cluster -o model.batch=1024 -e minute --save best.json",
+    .run = search,
+};
+
+static const ss_flag repair_flags[] = {DEBUG_FLAG, {0}};
+
+const ss_command ss_command_repair = {
+    .name = "repair",
+    .summary = "Makes the log of a search that was killed whole again",
+    .usage = "repair FILE.h5",
+    .about =
+        "What FILE.h5.journal has goes into FILE.h5, and the journal goes. A log that is whole is\n"
+        "left as it is; going on with one (search --resume) repairs it as well.",
+    .flags = repair_flags,
+    .example = "soapstone repair nmt.h5",
+    .least = 1,
+    .most = 1,
+    .run = ss_host_script_command,
+};
+
 static const ss_flag plot_flags[] = {
     {"output", 'o', "FILE", "svg, png or pdf by its ending; KIND.svg unless given"},
     {"timeline", 't', "NAME", "which of the file; may be left out if there is one"},

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ ss_cli *ss_host_cli(lua_State *L)
 
 static lua_State *interrupted; /* whom the signal is for; a signal handler gets no context */
 static volatile sig_atomic_t was_interrupted;
+static bool was_heeded; /* it stopped work that ends well, and the script went on */
 enum { STATUS_INTERRUPTED = 128 + SIGINT }; /* as a shell has it */
 
 /* The hook stays until the call is over: a pcall of the script's catches this once, and its next
@@ -52,6 +54,7 @@ void ss_host_catch_interrupt(lua_State *L)
 {
     interrupted = L;
     was_interrupted = 0;
+    was_heeded = false;
     signal(SIGINT, on_interrupt);
 }
 
@@ -64,7 +67,7 @@ void ss_host_release_interrupt(void)
 
 /* -- long work -------------------------------------------------------------------------------- */
 
-enum { PATIENCE = 2 /* s: what is done by then needs no progress line */ };
+enum { LINE = 512, PATIENCE = 2 /* s: what is done by then needs no progress line */ };
 static const double SHOW_EVERY = 0.2; /* s */
 
 typedef struct sight {
@@ -78,18 +81,37 @@ static double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static uint32_t terminal_columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 80 : size.ws_col;
+}
+
+/* A line that the next one replaces: one that is wider than the terminal could not be. */
+static void show(const char *what, double percent, bool known)
+{
+    char line[LINE];
+    uint32_t most = terminal_columns() - 1;
+    if (known)
+        snprintf(line, sizeof line, "%s: %.0f %%", what, percent);
+    else
+        snprintf(line, sizeof line, "%s", what);
+    fprintf(stderr, "\r\033[K%.*s", (int)(most < LINE ? most : LINE - 1), line);
+    fflush(stderr);
+}
+
 static ss_status look(void *context, const char *what, double done, double whole, ss_error *err)
 {
     sight *s = context;
     double percent = whole > 0 ? 100 * done / whole : 0, now = seconds_now();
     if (was_interrupted)
-        return ss_fail(err, SS_ESTOPPED, "interrupted while %s (%.0f %% done)", what, percent);
+        return ss_fail(err, SS_ESTOPPED, "interrupted while %s (%.0f %% done)",
+                       what ? what : "working", percent);
     if (s->began == 0)
         s->began = now;
-    if (now - s->began < PATIENCE || now - s->shown < SHOW_EVERY || !isatty(STDERR_FILENO))
+    if (!what || now - s->began < PATIENCE || now - s->shown < SHOW_EVERY || !isatty(STDERR_FILENO))
         return SS_OK;
-    fprintf(stderr, "\r\033[K%s: %.0f %%", what, percent);
-    fflush(stderr);
+    show(what, percent, whole > 0);
     s->shown = now;
     return SS_OK;
 }
@@ -100,6 +122,16 @@ static void over(void *context)
     if (s->shown > 0)
         fputs("\r\033[K", stderr);
     *s = (sight){0};
+}
+
+/* The script goes on; the next Ctrl-C ends the program. */
+static void heeded(void *context)
+{
+    (void)context;
+    if (interrupted)
+        lua_sethook(interrupted, NULL, 0, 0);
+    was_heeded = was_interrupted;
+    was_interrupted = 0;
 }
 
 /* -- the protected call ----------------------------------------------------------------------- */
@@ -160,8 +192,10 @@ static int protected_main(lua_State *L)
 
 static int report(lua_State *L, int outcome)
 {
-    if (outcome == LUA_OK)
-        return lua_isinteger(L, -1) ? (int)lua_tointeger(L, -1) : 0;
+    if (outcome == LUA_OK) {
+        int status = lua_isinteger(L, -1) ? (int)lua_tointeger(L, -1) : 0;
+        return was_heeded && !status ? STATUS_INTERRUPTED : status;
+    }
     const char *message = lua_tostring(L, -1);
     fflush(stdout);
     fprintf(stderr, "soapstone: %s\n", message ? message : "an error without a message");
@@ -176,7 +210,7 @@ int ss_host_call(ss_cli *cli, lua_CFunction body)
 {
     ss_error err;
     sight s = {0};
-    ss_watch watch = {.context = &s, .look = look, .over = over};
+    ss_watch watch = {.context = &s, .look = look, .over = over, .heeded = heeded};
     job j = {.cli = cli, .body = body, .watch = &watch};
     if (ss_args_integer(cli, "seed", 0, &j.seed, &err))
         return ss_cli_fail(&err);

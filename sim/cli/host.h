@@ -17,7 +17,9 @@ ss_cli *ss_host_cli(lua_State *L);
  * our own Lua files. */
 int ss_host_traceback(lua_State *L);
 
-/* Ctrl-C raises an error in the script; a second one ends the program. */
+/* Ctrl-C raises an error in the script, unless work that ends well when it is stopped heeds it
+ * (base/watch.h): then the script goes on, and the program ends with the status of an interrupted
+ * one.  A second one ends the program. */
 void ss_host_catch_interrupt(lua_State *L);
 void ss_host_release_interrupt(void);
 

@@ -1,4 +1,5 @@
-/* lua_record.c - soapstone.record and soapstone.inspect: the HDF5 file of an experiment. */
+/* lua_record.c - soapstone.record, soapstone.inspect and soapstone.repair: the HDF5 file of an
+ * experiment. */
 #include <config.h>
 
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "io/file.h"
 #include "io/inspect.h"
 #include "io/record.h"
+#include "io/trajectory.h"
 #include "lua/opts.h"
 #include "lua/state.h"
 #include "lua/types.h"
@@ -24,15 +26,14 @@ typedef struct entry {
     const ss_lua_problem *problem; /* of the result */
     const char *joins;             /* of a result: the name of its strategy's entry */
     const ss_strategy *strategy;
-    ss_manifest_file file;
 } entry;
 
 typedef struct request {
     const char *path;
     ss_manifest manifest;
     const ss_lua_problem *problem;
-    entry *result, *strategy, *file;
-    uint32_t results, strategies, files;
+    entry *result, *strategy;
+    uint32_t results, strategies;
     uint32_t given_strategies; /* those behind are of the results, see join */
     int keys; /* of the option at hand, on the stack: names that are nobody else's are kept in it */
 } request;
@@ -82,17 +83,6 @@ static void add_strategy(lua_State *L, request *r, entry *e, const char *path)
             lua_rawseti(L, r->keys, (lua_Integer)lua_rawlen(L, r->keys) + 1);
         }
     }
-}
-
-static void add_file(lua_State *L, request *r, entry *e, const char *path)
-{
-    (void)r;
-    e->file.text = ss_lua_text(L, -1, path);
-    if (lua_type(L, -2) == LUA_TNUMBER)
-        ss_lua_refuse(L,
-                      "soapstone.record: option 'files' should be a table of texts by the names of "
-                      "their files");
-    e->file.name = name_of(L, NULL, path);
 }
 
 /* The table `option` of argument 2, in the order of its keys; entries in Lua's memory. */
@@ -248,6 +238,45 @@ static void read_script(lua_State *L, ss_manifest *m)
         m->script_name = "";
 }
 
+const ss_manifest_file *ss_lua_manifest_files(lua_State *L, int index, const char *what,
+                                              uint32_t *n)
+{
+    char path[PATH];
+    *n = 0;
+    lua_pushliteral(L, "files");
+    if (lua_rawget(L, index) == LUA_TNIL)
+        return NULL;
+    if (!lua_istable(L, -1))
+        ss_lua_refuse(L, "%s: option 'files' should be a table, not %s", what,
+                      ss_lua_kind_of(L, -1));
+    int table = lua_gettop(L);
+    ss_lua_push_sorted_keys(L, table);
+    int keys = lua_gettop(L); /* keeps the names */
+    uint32_t count = (uint32_t)lua_rawlen(L, keys);
+    ss_manifest_file *file = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *file, 0);
+    for (; *n < count; ++*n) {
+        lua_rawgeti(L, keys, (lua_Integer)*n + 1);
+        lua_pushvalue(L, -1);
+        lua_rawget(L, table);
+        if (lua_type(L, -2) != LUA_TSTRING)
+            ss_lua_refuse(
+                L, "%s: option 'files' should be a table of texts by the names of their files",
+                what);
+        ss_lua_name(path, sizeof path, "%s: option 'files.%.60s'", what, lua_tostring(L, -2));
+        file[*n] = (ss_manifest_file){ss_lua_text(L, -2, path), ss_lua_text(L, -1, path)};
+        lua_pop(L, 2);
+    }
+    return file; /* stays on the stack */
+}
+
+void ss_lua_manifest(lua_State *L, ss_manifest *out)
+{
+    out->version = PACKAGE_VERSION;
+    out->command = push_command(L);
+    out->seed = ss_lua_seed(L);
+    read_script(L, out);
+}
+
 static void write_options(const ss_lower_options *o, const char *costs, ss_text *out)
 {
     ss_text_add(out, "costs = %s\n", costs);
@@ -300,7 +329,7 @@ static ss_status write_parts(ss_record *r, const request *q, ss_error *err)
 }
 
 /* Those of the problem: which source answers how much is each timeline's to say. */
-static ss_status write_problem_options(const ss_lua_problem *p, ss_text *out, ss_error *err)
+ss_status ss_lua_problem_options(const ss_lua_problem *p, ss_text *out, ss_error *err)
 {
     ss_text costs = {0}, notes = {0};
     ss_costs_count(p->costs);
@@ -315,7 +344,7 @@ static ss_status write_record(request *q, ss_error *err)
 {
     ss_text options = {0};
     ss_record *r = NULL;
-    ss_status s = write_problem_options(q->problem, &options, err);
+    ss_status s = ss_lua_problem_options(q->problem, &options, err);
     q->manifest.options = ss_text_get(&options);
     if (!s)
         s = ss_record_create(q->path, &q->manifest, &r, err);
@@ -361,21 +390,26 @@ int ss_lua_record(lua_State *L)
     q.result = read_entries(L, &q, "results", &q.results, add_result);
     q.strategy = read_entries(L, &q, "strategies", &q.strategies, add_strategy);
     join(L, &q);
-    q.file = read_entries(L, &q, "files", &q.files, add_file);
-    ss_manifest_file *file = lua_newuserdatauv(L, (q.files + (size_t)1) * sizeof *file, 0);
-    for (uint32_t i = 0; i < q.files; i++)
-        file[i] = q.file[i].file;
-    q.manifest.file = file;
-    q.manifest.files = q.files;
-    q.manifest.version = PACKAGE_VERSION;
-    q.manifest.command = push_command(L);
-    q.manifest.seed = ss_lua_seed(L);
-    read_script(L, &q.manifest);
+    q.manifest.file = ss_lua_manifest_files(L, 2, "soapstone.record", &q.manifest.files);
+    ss_lua_manifest(L, &q.manifest);
 
     ss_error err;
     if (write_record(&q, &err))
         return ss_lua_raise(L, &err);
     return 0;
+}
+
+/* soapstone.repair(path) -> text: what was done */
+int ss_lua_repair(lua_State *L)
+{
+    const char *path = ss_lua_text(L, 1, "soapstone.repair: the path");
+    ss_text *text = ss_lua_text_new(L);
+
+    ss_error err;
+    if (ss_trajectory_repair(path, text, &err))
+        return ss_lua_raise(L, &err);
+
+    return ss_lua_text_push(L, text);
 }
 
 /* -- reading ---------------------------------------------------------------------------------- */

@@ -76,9 +76,11 @@ static ss_status simulate(ss_lua_problem *p, const ss_strategy *s, const char *n
     return SS_OK;
 }
 
-/* What keeps a strategy of another problem's from fitting, and what would help. */
-static int refuse_other(lua_State *L, const ss_lua_problem *p, const ss_strategy *s)
+void ss_lua_refuse_other(lua_State *L, const char *what, const ss_lua_problem *p,
+                         const ss_strategy *s)
 {
+    if (s->model == p->model && s->topology == p->topology)
+        return;
     bool model = s->model != p->model;
     const char *part = model ? "model" : "topology";
     const char *name = model ? s->model->name : s->topology->name;
@@ -86,12 +88,12 @@ static int refuse_other(lua_State *L, const ss_lua_problem *p, const ss_strategy
                  (s->topology == p->topology ||
                   ss_topology_hash(s->topology) == ss_topology_hash(p->topology));
     if (equal)
-        return ss_lua_refuse(L,
-                             "problem:simulate: the strategy was made for another object of the "
-                             "%s %s, which is equal to the problem's: give both problems the same "
-                             "one (%s = other.%s), or save the strategy and load it with "
-                             "problem:load_strategy",
-                             part, name, part, part);
+        ss_lua_refuse(L,
+                      "%s: the strategy was made for another object of the "
+                      "%s %s, which is equal to the problem's: give both problems the same "
+                      "one (%s = other.%s), or save the strategy and load it with "
+                      "problem:load_strategy",
+                      what, part, name, part, part);
     char theirs[PATH], own[PATH];
     if (model && ss_model_hash(s->model) != ss_model_hash(p->model)) {
         ss_lua_name(theirs, sizeof theirs, "model %.60s of %u operator%s and batch %lld", name,
@@ -105,18 +107,17 @@ static int refuse_other(lua_State *L, const ss_lua_problem *p, const ss_strategy
         ss_lua_name(own, sizeof own, "%.60s of %u device%s and %u link%s", b->name, b->devices,
                     ss_plural(b->devices), b->links, ss_plural(b->links));
     }
-    return ss_lua_refuse(L,
-                         "problem:simulate: the strategy was made for another %s than the "
-                         "problem's, %s: save it and load it with problem:load_strategy(path, { "
-                         "by_name = true }), which takes what fits",
-                         theirs, own);
+    ss_lua_refuse(L,
+                  "%s: the strategy was made for another %s than the "
+                  "problem's, %s: save it and load it with problem:load_strategy(path, { "
+                  "by_name = true }), which takes what fits",
+                  what, theirs, own);
 }
 
 int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const char *name)
 {
     ss_lua_problem *p = ss_lua_check(L, problem, &ss_lua_problem_type);
-    if (s->strategy->model != p->model || s->strategy->topology != p->topology)
-        return refuse_other(L, p, s->strategy);
+    ss_lua_refuse_other(L, "problem:simulate", p, s->strategy);
     if (!name)
         name = ss_lua_strategy_push_name(L, s);
     ss_lua_box *box = ss_lua_box_new(L, &ss_lua_result_type);

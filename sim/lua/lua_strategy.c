@@ -65,8 +65,9 @@ const char *ss_lua_strategy_push_name(lua_State *L, const ss_lua_strategy *s)
 
 /* -- ready-made ones -------------------------------------------------------------------------- */
 
-static const char READY[] = "data_parallel|model_parallel|expert_cnn|expert_rnn|random|whole";
-enum { DATA_PARALLEL, MODEL_PARALLEL, EXPERT_CNN, EXPERT_RNN, RANDOM, WHOLE };
+static const char READY[] =
+    "data_parallel|model_parallel|expert|expert_cnn|expert_rnn|random|whole";
+enum { DATA_PARALLEL, MODEL_PARALLEL, EXPERT, EXPERT_CNN, EXPERT_RNN, RANDOM, WHOLE };
 
 typedef struct ready_options {
     const char *name;
@@ -119,6 +120,7 @@ void ss_lua_strategies_help(ss_text *out)
     static const char *const says[] = {
         [DATA_PARALLEL] = "every operator cut along the samples, a part on each device",
         [MODEL_PARALLEL] = "whole operators in order, cut into runs of balanced time, one a device",
+        [EXPERT] = "expert_rnn of a network with lstm operators, expert_cnn of another",
         [EXPERT_CNN] = "fully connected operators split by channel, all others by sample",
         [EXPERT_RNN] = "data parallel across machines; inside, layers are dealt over the devices",
         [RANDOM] = "degrees and devices drawn from a seeded stream",
@@ -156,11 +158,22 @@ static ss_status apply_random(ss_strategy *s, const ready_options *o, ss_error *
     return status;
 }
 
+/* What experts do for networks of this kind. */
+static int resolve(const ss_model *m, int kind)
+{
+    if (kind != EXPERT)
+        return kind;
+    for (uint32_t i = 1; i <= m->ops; i++)
+        if (!strcmp(m->op[i].def->kind->name, "lstm"))
+            return EXPERT_RNN;
+    return EXPERT_CNN;
+}
+
 static ss_status apply(ss_lua_problem *p, ss_strategy *s, int kind, const ready_options *o,
                        ss_error *err)
 {
     ss_status status;
-    switch (kind) {
+    switch (resolve(p->model, kind)) {
     case DATA_PARALLEL:
         return ss_strategy_data_parallel(s, err);
     case MODEL_PARALLEL:
@@ -188,6 +201,8 @@ static ready_options read_ready(lua_State *L, int index, int kind, const ss_lua_
 static ss_status make_ready(ss_lua_problem *p, int kind, const ready_options *o, const char *word,
                             ss_lua_strategy **out, ss_error *err)
 {
+    if (kind == EXPERT)
+        word = resolve(p->model, kind) == EXPERT_RNN ? "expert_rnn" : "expert_cnn";
     ss_strategy *s = NULL;
     ss_status status = ss_strategy_new(p->model, p->topology, &s, err);
     if (!status)
@@ -211,6 +226,21 @@ int ss_lua_strategy_new(lua_State *L, int problem, const char *word, int options
     ss_error err;
     ss_lua_strategy *s = NULL;
     if (make_ready(p, kind, &o, word, &s, &err))
+        return ss_lua_raise(L, &err);
+
+    box->object = s;
+    return 1;
+}
+
+int ss_lua_strategy_push_copy(lua_State *L, int problem, const ss_strategy *from, const char *name)
+{
+    ss_lua_box *box = ss_lua_box_new(L, &ss_lua_strategy_type);
+    ss_lua_box_hold(L, lua_gettop(L), HOLD_PROBLEM, problem);
+
+    ss_error err;
+    ss_strategy *copy = NULL;
+    ss_lua_strategy *s = NULL;
+    if (ss_strategy_copy(from, &copy, &err) || wrap(copy, name, NULL, &s, &err))
         return ss_lua_raise(L, &err);
 
     box->object = s;
@@ -354,6 +384,41 @@ static const ss_opt set_list[] = {
      .help = "a device for each part, or one for all; what is there unless given"},
     {0},
 };
+
+const ss_config *ss_lua_config(lua_State *L, int index, const ss_op_def *def, int topology,
+                               const char *what)
+{
+    int unused, top = lua_gettop(L);
+    ss_lua_opts(L, index, set_list, what, &unused);
+    ss_config *c = lua_newuserdatauv(L, sizeof *c, 1);
+    *c = (ss_config){.parts = 1};
+    for (uint32_t d = 0; d < SS_MAX_DIMS; d++)
+        c->degree[d] = 1;
+    lua_pushliteral(L, "degrees");
+    if (lua_rawget(L, index) != LUA_TNIL)
+        read_degrees(L, lua_gettop(L), def, what, c->degree);
+    uint64_t product = 1;
+    for (uint32_t d = 0; d < SS_MAX_DIMS; d++)
+        product = product > SS_MAX_PARTS ? product : product * c->degree[d];
+    if (product > SS_MAX_PARTS)
+        ss_lua_refuse(L, "%s: the degrees make more than %d parts", what, SS_MAX_PARTS);
+    c->parts = (uint32_t)product;
+    lua_pushliteral(L, "devices");
+    if (lua_rawget(L, index) == LUA_TNIL)
+        ss_lua_refuse(L, "%s: option 'devices' is missing (a device for each part, or one for all)",
+                      what);
+    uint32_t n;
+    const ss_device *device = read_devices(L, lua_gettop(L), topology, what, &n);
+    if (n != c->parts && n != 1)
+        ss_lua_refuse(L, "%s: option 'devices' lists %u, and the degrees make %u part%s", what,
+                      (unsigned)n, (unsigned)c->parts, ss_plural(c->parts));
+    c->device = lua_newuserdatauv(L, c->parts * sizeof *c->device, 0);
+    for (uint32_t k = 0; k < c->parts; k++)
+        c->device[k] = device[n == 1 ? 0 : k];
+    lua_setiuservalue(L, top + 1, 1);
+    lua_settop(L, top + 1);
+    return c;
+}
 
 /* strategy:set(operator, { degrees =, devices = }) -> the strategy */
 static int strategy_set(lua_State *L)

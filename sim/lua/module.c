@@ -23,8 +23,10 @@ static const struct part {
     const char *name;
     void (*open)(lua_State *L);
 } parts[] = {
-    {"costs", ss_lua_open_costs}, {"dag", ss_lua_open_dag},           {"model", ss_lua_open_model},
-    {"plot", ss_lua_open_plot},   {"topology", ss_lua_open_topology}, {"unit", ss_lua_open_unit},
+    {"costs", ss_lua_open_costs},   {"dag", ss_lua_open_dag},
+    {"model", ss_lua_open_model},   {"plot", ss_lua_open_plot},
+    {"search", ss_lua_open_search}, {"topology", ss_lua_open_topology},
+    {"unit", ss_lua_open_unit},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -106,6 +108,7 @@ static const ss_lua_method functions[] = {
     {"problem", ss_lua_problem_new, "(options) -> problem: a model on a topology"},
     {"progress", progress, "(text): a line on a terminal, which the next one replaces"},
     {"record", ss_lua_record, "(path, { problem =, results =, strategies = }): writes HDF5"},
+    {"repair", ss_lua_repair, "(path) -> text: makes the log of a killed search whole"},
     {"refuse", refuse, "(format, ...): an error with the place in the user's script"},
     {"repeatable", repeatable, "({ seed = }): replaces pairs, next, math.random, table.sort"},
     {NULL, NULL, NULL},
@@ -161,6 +164,11 @@ int luaopen_soapstone_plot(lua_State *L)
     return open_part(L, "plot");
 }
 
+int luaopen_soapstone_search(lua_State *L)
+{
+    return open_part(L, "search");
+}
+
 int luaopen_soapstone_topology(lua_State *L)
 {
     return open_part(L, "topology");
@@ -179,6 +187,7 @@ void ss_lua_preload(lua_State *L)
         {"soapstone.dag", luaopen_soapstone_dag},
         {"soapstone.model", luaopen_soapstone_model},
         {"soapstone.plot", luaopen_soapstone_plot},
+        {"soapstone.search", luaopen_soapstone_search},
         {"soapstone.topology", luaopen_soapstone_topology},
         {"soapstone.unit", luaopen_soapstone_unit},
         {NULL, NULL},

@@ -9,7 +9,7 @@
 #include "lua/box.h"
 #include "lua/state.h"
 
-enum { PATH = 200, CHOICES = 32, NAMES = 128, LIST = 512 };
+enum { PATH = 200, CHOICES = 32, NAMES = 128, LIST = 768, MOST_LISTED = 32 };
 
 static const char *const examples[] = {
     [SS_UNIT_NONE] = "0.5",         [SS_UNIT_SECONDS] = "\"700 ns\"",
@@ -108,7 +108,7 @@ int ss_lua_unknown(lua_State *L, const char *what, const char *word, const char 
     const char *near = ss_nearest(word, names, n);
     if (near)
         return ss_lua_refuse(L, "%s '%s'; did you mean '%s'?", what, word, near);
-    if (n == 0 || n > 24)
+    if (n == 0 || n > MOST_LISTED)
         return ss_lua_refuse(L, "%s '%s'", what, word);
     return ss_lua_refuse(L, "%s '%s'; there are %s", what, word,
                          join(list, sizeof list, names, n, " and "));

@@ -8,6 +8,7 @@
 #include "graph/route.h"
 #include "graph/strategy.h"
 #include "graph/topology.h"
+#include "io/record.h"
 #include "io/view.h"
 #include "lua/box.h"
 #include "simulate/cost.h"
@@ -38,11 +39,13 @@ typedef struct ss_lua_strategy {
     bool changed; /* since it got its name */
 } ss_lua_strategy;
 
+typedef struct ss_lua_search ss_lua_search; /* lua_search.h */
+
 typedef struct ss_lua_result {
     ss_result *result;
     const ss_model *model; /* NULL: a bare task graph */
     const ss_topology *topology;
-    char *name; /* of the strategy */
+    char *name;            /* of the strategy */
     ss_strategy *strategy; /* as it was then; NULL as the model */
     ss_view view;
     bool viewed; /* the view is there: made when first asked for */
@@ -51,7 +54,7 @@ typedef struct ss_lua_result {
 extern const ss_lua_type ss_lua_model_type, ss_lua_tensor_type;
 extern const ss_lua_type ss_lua_topology_type, ss_lua_node_type;
 extern const ss_lua_type ss_lua_costs_type, ss_lua_problem_type;
-extern const ss_lua_type ss_lua_strategy_type, ss_lua_result_type;
+extern const ss_lua_type ss_lua_strategy_type, ss_lua_result_type, ss_lua_search_type;
 
 /* A device of the topology at stack index `topology`: the node that t:device returned, its number,
  * or its name. */
@@ -67,6 +70,15 @@ const ss_view *ss_lua_view(lua_State *L, int index);
 int ss_lua_strategy_new(lua_State *L, int problem, const char *kind, int options);
 /* The same from a file; and a table of what was matched. */
 int ss_lua_strategy_load(lua_State *L, int problem, const char *path, int options);
+/* Pushes a copy of a strategy of the problem at `problem`, called `name`. */
+int ss_lua_strategy_push_copy(lua_State *L, int problem, const ss_strategy *s, const char *name);
+/* A configuration { degrees =, devices = } at `index` for an operator of the strategy's model, in
+ * Lua's memory; leaves one value on the stack, which keeps it.  `topology`: its box's index. */
+const ss_config *ss_lua_config(lua_State *L, int index, const ss_op_def *def, int topology,
+                               const char *what);
+/* Refuses a strategy of another model or topology than the problem's, saying what would help. */
+void ss_lua_refuse_other(lua_State *L, const char *what, const ss_lua_problem *p,
+                         const ss_strategy *s);
 /* Pushes what reports call it: a name that the script gave stays, others say what was changed. */
 const char *ss_lua_strategy_push_name(lua_State *L, const ss_lua_strategy *s);
 /* The ready-made ones and their options, for the help. */
@@ -79,6 +91,15 @@ void ss_lua_problem_help(ss_text *out);
 int ss_lua_problem_new(lua_State *L); /* soapstone.problem */
 int ss_lua_record(lua_State *L);      /* soapstone.record */
 int ss_lua_inspect(lua_State *L);     /* soapstone.inspect */
+int ss_lua_repair(lua_State *L);      /* soapstone.repair */
+
+/* Who made a file: version, command, script and seed, in texts that stay on the stack. */
+void ss_lua_manifest(lua_State *L, ss_manifest *out);
+/* The files at `option` of the table at `index`, for the manifest; leaves values on the stack. */
+const ss_manifest_file *ss_lua_manifest_files(lua_State *L, int index, const char *what,
+                                              uint32_t *n);
+/* The assumptions and costs of a problem, one "name = value" a line. */
+ss_status ss_lua_problem_options(const ss_lua_problem *p, ss_text *out, ss_error *err);
 
 void ss_lua_push_count(lua_State *L, double value); /* an integer where it is one */
 void ss_lua_set_number(lua_State *L, const char *key, double value);
@@ -92,6 +113,7 @@ void ss_lua_set_time(lua_State *L, const char *key, ss_time value); /* in second
 void ss_lua_open_costs(lua_State *L);
 void ss_lua_open_dag(lua_State *L);
 void ss_lua_open_plot(lua_State *L);
+void ss_lua_open_search(lua_State *L);
 void ss_lua_open_unit(lua_State *L);
 void ss_lua_open_model(lua_State *L);
 void ss_lua_open_topology(lua_State *L);

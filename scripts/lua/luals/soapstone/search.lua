@@ -1,0 +1,2 @@
+---@meta soapstone.search
+return require("soapstone").search

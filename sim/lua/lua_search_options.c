@@ -1,0 +1,632 @@
+/* lua_search_options.c - what a script may ask of a search: one list, presets for an effort, starts,
+ * moves and configurations of its own. */
+#include <config.h>
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <lauxlib.h>
+
+#include "base/hash.h"
+#include "lua/lua_search.h"
+#include "lua/state.h"
+
+enum { PATH = 200, PROBLEM_TOPOLOGY = 1 /* what a problem's box holds there */ };
+
+#define CORE(field) offsetof(ss_lua_search_request, options.field)
+
+static const ss_opt search_list[] = {
+    {.name = "start",
+     .kind = SS_OPT_VALUE,
+     .help = "strategies, or names and paths of some: a chain each; data_parallel unless given"},
+    {.name = "effort",
+     .kind = SS_OPT_VALUE,
+     .help = "seconds, minute, minutes, hour, hours, or a time: presets for all the rest"},
+    {.name = "proposals",
+     .kind = SS_OPT_INTEGER,
+     .at = CORE(proposals),
+     .preset = SS_OPT_KEEP,
+     .max = 4e9,
+     .help = "of each chain; 0: no limit; with seconds or effort none unless given"},
+    {.name = "seconds",
+     .kind = SS_OPT_QUANTITY,
+     .at = CORE(seconds),
+     .preset = SS_OPT_KEEP,
+     .max = 1e7,
+     .unit = SS_UNIT_SECONDS,
+     .help = "that each chain is at work; 0: no limit"},
+    {.name = "seed",
+     .kind = SS_OPT_INTEGER,
+     .at = CORE(seed),
+     .preset = SS_OPT_KEEP,
+     .help = "of every draw; the run's unless given"},
+    {.name = "beta",
+     .kind = SS_OPT_QUANTITY,
+     .at = CORE(beta_per_s),
+     .max = 1e18,
+     .help = "of exp(-beta cost), per second of cost; 0: beta_relative counts"},
+    {.name = "beta_relative",
+     .kind = SS_OPT_QUANTITY,
+     .at = CORE(beta_relative),
+     .preset = SS_OPT_KEEP,
+     .max = 1e9,
+     .help = "beta times the cost of the chain's start"},
+    {.name = "beta_growth",
+     .kind = SS_OPT_QUANTITY,
+     .at = CORE(last_beta_factor),
+     .preset = SS_OPT_KEEP,
+     .max = 1e12,
+     .help = "beta at the last of the proposals over that at the first"},
+    {.name = "hastings",
+     .kind = SS_OPT_FLAG,
+     .at = CORE(space.hastings),
+     .help = "proposals that are drawn more often are accepted less often"},
+    {.name = "moves",
+     .kind = SS_OPT_VALUE,
+     .help = "one, or weights of several: free, block, pow2, place, list"},
+    {.name = "group",
+     .kind = SS_OPT_QUANTITY,
+     .at = CORE(space.group),
+     .preset = SS_OPT_KEEP,
+     .max = 1,
+     .help = "chance that all operators that share weights change together"},
+    {.name = "neighbour",
+     .kind = SS_OPT_QUANTITY,
+     .at = CORE(space.neighbour),
+     .preset = SS_OPT_KEEP,
+     .max = 1,
+     .help = "chance that an operator's configuration is copied to its neighbours"},
+    {.name = "max_parts",
+     .kind = SS_OPT_COUNT,
+     .at = CORE(space.max_parts),
+     .max = SS_MAX_PARTS,
+     .help = "of an operator, by free and block; 0: as many as there are devices"},
+    {.name = "configurations",
+     .kind = SS_OPT_VALUE,
+     .help =
+         "{ operator = { { degrees =, devices = }, ... }, ... }: what the move list draws from"},
+    {.name = "stop_half",
+     .kind = SS_OPT_FLAG,
+     .at = CORE(stop_half),
+     .preset = SS_OPT_KEEP,
+     .help = "end when half of the time, or of the proposals, brought nothing better"},
+    {.name = "warm_up",
+     .kind = SS_OPT_INTEGER,
+     .at = CORE(warm_up),
+     .preset = SS_OPT_KEEP,
+     .max = 4e9,
+     .help = "proposals before stop_half is asked"},
+    {.name = "descent",
+     .kind = SS_OPT_FLAG,
+     .at = CORE(descent),
+     .preset = SS_OPT_KEEP,
+     .help = "at the end every change of one operator, from the best, until none is better"},
+    {.name = "memory",
+     .kind = SS_OPT_CHOICE,
+     .at = CORE(score.memory),
+     .preset = SS_OPT_KEEP,
+     .choices = "ignore|wall|penalty",
+     .help = "what strategies that need more than a device has are"},
+    {.name = "penalty",
+     .kind = SS_OPT_QUANTITY,
+     .at = CORE(score.penalty_s_per_byte),
+     .preset = SS_OPT_KEEP,
+     .max = 1,
+     .help = "seconds for each byte too much, of all devices"},
+    {.name = "way",
+     .kind = SS_OPT_CHOICE,
+     .at = CORE(score.way),
+     .preset = SS_OPT_KEEP,
+     .choices = "full|replay|delta",
+     .help = "how a proposal is simulated; the numbers are the same"},
+    {.name = "early_stop",
+     .kind = SS_OPT_FLAG,
+     .at = CORE(score.early_stop),
+     .preset = SS_OPT_KEEP,
+     .help = "leave a proposal when it is certain to be rejected; not of full"},
+    {.name = "threads",
+     .kind = SS_OPT_COUNT,
+     .at = CORE(threads),
+     .max = 1024,
+     .help = "chains at work at once; 0: as many as there are processors"},
+    {.name = "log",
+     .kind = SS_OPT_TEXT,
+     .at = offsetof(ss_lua_search_request, log),
+     .help = "the path of an HDF5 file: every proposal, and what is needed to go on"},
+    {.name = "resume",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(ss_lua_search_request, resume),
+     .help = "go on where the log ends"},
+    {.name = "files",
+     .kind = SS_OPT_VALUE,
+     .help = "{ [path] = text, ... }: for the log, what else the search was made of"},
+    {0},
+};
+enum { OPTIONS = sizeof search_list / sizeof *search_list };
+
+/* Options that make no sense of every searcher, a bit for each that takes them. */
+enum {
+    WITH_BETA = 1 << SS_SEARCH_MCMC | 1 << SS_SEARCH_ANNEALING,
+    WITH_REACHES = WITH_BETA | 1 << SS_SEARCH_GREEDY
+};
+static const struct {
+    const char *name;
+    unsigned searchers;
+} special[] = {
+    {"beta", WITH_BETA},
+    {"beta_relative", WITH_BETA},
+    {"beta_growth", 1 << SS_SEARCH_ANNEALING},
+    {"hastings", WITH_BETA},
+    {"group", WITH_REACHES},
+    {"neighbour", WITH_REACHES},
+};
+enum { SPECIALS = sizeof special / sizeof *special };
+
+static unsigned searchers_with(const char *name)
+{
+    for (int i = 0; i < SPECIALS; i++)
+        if (!strcmp(special[i].name, name))
+            return special[i].searchers;
+    return ~0u;
+}
+
+/* The option's value, nil if it is not there. */
+static int push_raw(lua_State *L, int table, const char *name)
+{
+    if (!lua_istable(L, table)) {
+        lua_pushnil(L);
+        return LUA_TNIL;
+    }
+    lua_pushstring(L, name);
+    return lua_rawget(L, table);
+}
+
+static bool is_given(lua_State *L, int table, const char *name)
+{
+    bool there = push_raw(L, table, name) != LUA_TNIL;
+    lua_pop(L, 1);
+    return there;
+}
+
+static void refuse_others(lua_State *L, int table, ss_searcher searcher, const char *what)
+{
+    for (int i = 0; i < SPECIALS; i++) {
+        if (special[i].searchers >> searcher & 1 || !is_given(L, table, special[i].name))
+            continue;
+        ss_lua_refuse(L, "%s: option '%s' is one of %s", what, special[i].name,
+                      special[i].searchers == WITH_REACHES ? "mcmc, greedy and annealing"
+                      : special[i].searchers == WITH_BETA  ? "mcmc and annealing"
+                                                           : "annealing");
+    }
+}
+
+/* ------------------------------------------------------------------------------------- effort */
+
+/* Between seconds and hours: how long, over all chains, from how many random starts besides the
+ * ready-made ones, and whether there is time for devices in any order. */
+typedef struct effort {
+    const char *name;
+    double seconds;
+    uint32_t randoms;
+    double free;
+} effort;
+
+static const effort efforts[] = {
+    {"seconds", 10, 0, 0}, {"minute", 60, 0, 0.5},    {"minutes", 600, 2, 1},
+    {"hour", 3600, 4, 1},  {"hours", 4 * 3600, 8, 1},
+};
+enum { EFFORTS = sizeof efforts / sizeof *efforts };
+
+/* {0}: none was asked for.  A time has the presets of the longest that is not longer. */
+static effort read_effort(lua_State *L, int table, const char *what)
+{
+    char path[PATH];
+    effort e = {0};
+    if (!is_given(L, table, "effort"))
+        return e;
+    push_raw(L, table, "effort");
+    const char *word = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
+    for (int i = 0; i < EFFORTS; i++)
+        if (!strcmp(word, efforts[i].name))
+            e = efforts[i];
+    if (!e.name && *word && !strpbrk(word, "0123456789")) {
+        const char *names[EFFORTS];
+        for (int i = 0; i < EFFORTS; i++)
+            names[i] = efforts[i].name;
+        ss_lua_name(path, sizeof path,
+                    "%s: option 'effort' is a time such as \"90 s\", or a name, "
+                    "and cannot be",
+                    what);
+        ss_lua_unknown(L, path, word, names, EFFORTS);
+    }
+    if (!e.name) {
+        ss_lua_name(path, sizeof path, "%s: option 'effort'", what);
+        double seconds = ss_lua_quantity(L, -1, SS_UNIT_SECONDS, path);
+        if (!(seconds > 0) || seconds > 1e7)
+            ss_lua_refuse(L, "%s is %g s; it must be above 0 and at most 1e7 s", path, seconds);
+        e = efforts[0];
+        for (int i = 1; i < EFFORTS && efforts[i].seconds <= seconds; i++)
+            e = efforts[i];
+        e.seconds = seconds;
+    }
+    lua_pop(L, 1);
+    return e;
+}
+
+static void set_presets(ss_search_options *o, const effort *e)
+{
+    if (!e->name)
+        return;
+    o->space.weight[SS_MOVE_FREE] = e->free;
+    if (o->searcher != SS_SEARCH_RANDOM)
+        o->space.group = 0.2;
+    o->stop_half = o->descent = true;
+}
+
+static uint32_t threads_of(const ss_search_options *o)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return o->threads ? o->threads : n > 0 ? (uint32_t)n : 1;
+}
+
+/* What limits it where the script did not say: the effort, shared among the chains that wait for
+ * each other, or the preset number of proposals.  Annealing needs that one in any case. */
+static void set_budgets(lua_State *L, int table, const effort *e, uint32_t chains,
+                        ss_search_options *o)
+{
+    uint32_t threads = threads_of(o);
+    bool seconds = is_given(L, table, "seconds");
+    if (e->name && !seconds)
+        o->seconds = e->seconds * (threads < chains ? threads : chains) / chains;
+    if (!is_given(L, table, "proposals") && o->searcher != SS_SEARCH_ANNEALING &&
+        (e->name || seconds))
+        o->proposals = 0;
+}
+
+/* ------------------------------------------------------------------------------------- starts */
+
+typedef struct starts {
+    const ss_lua_problem *p;
+    int problem, strategies; /* stack: the problem; a list that keeps boxes and names */
+    ss_search_start *start;
+    uint32_t n, cap, randoms;
+    int64_t seed;
+    const char *what;
+} starts;
+
+static bool is_taken(const starts *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (!strcmp(s->start[i].name, name))
+            return true;
+    return false;
+}
+
+/* The value on top of the stack is a strategy's box: it goes into the list, as the next start. */
+static void add_box(lua_State *L, starts *s)
+{
+    int top = lua_gettop(L);
+    const ss_lua_strategy *strategy = ((ss_lua_box *)lua_touserdata(L, -1))->object;
+    ss_lua_refuse_other(L, s->what, s->p, strategy->strategy);
+    lua_Integer at = (lua_Integer)lua_rawlen(L, s->strategies);
+    lua_rawseti(L, s->strategies, at + 1);
+    const char *own = ss_lua_strategy_push_name(L, strategy), *name = own;
+    for (uint32_t k = 2; is_taken(s, name); k++) {
+        lua_settop(L, top);
+        name = lua_pushfstring(L, "%s (%d)", own, (int)k);
+    }
+    lua_rawseti(L, s->strategies, at + 2);
+    lua_settop(L, top - 1);
+    s->start[s->n++] = (ss_search_start){.name = name, .strategy = strategy->strategy};
+}
+
+static void add_random(lua_State *L, starts *s)
+{
+    lua_createtable(L, 0, 1);
+    ss_lua_set_integer(L, "seed", (lua_Integer)((uint64_t)s->seed + s->randoms++));
+    ss_lua_strategy_new(L, s->problem, "random", lua_gettop(L));
+    lua_remove(L, -2);
+    add_box(L, s);
+}
+
+static void add_ready(lua_State *L, starts *s, const char *word)
+{
+    lua_pushnil(L);
+    ss_lua_strategy_new(L, s->problem, word, lua_gettop(L));
+    lua_remove(L, -2);
+    add_box(L, s);
+}
+
+/* A strategy, the name of a ready-made one, or a path: on top of the stack, popped. */
+static void add_start(lua_State *L, starts *s, const char *path)
+{
+    int top = lua_gettop(L);
+    if (ss_lua_box_test(L, -1, &ss_lua_strategy_type)) {
+        add_box(L, s);
+        return;
+    }
+    if (lua_type(L, -1) != LUA_TSTRING)
+        ss_lua_refuse(
+            L,
+            "%s should be a strategy, the name of a ready-made one or the path of a saved "
+            "one, not %s",
+            path, ss_lua_kind_of(L, -1));
+    const char *word = ss_lua_text(L, -1, path);
+    if (strpbrk(word, "./")) {
+        lua_pushnil(L);
+        ss_lua_strategy_load(L, s->problem, word, lua_gettop(L));
+        lua_pop(L, 1);
+        add_box(L, s);
+    } else if (!strcmp(word, "random")) {
+        add_random(L, s);
+    } else {
+        add_ready(L, s, word);
+    }
+    lua_settop(L, top - 1);
+}
+
+static void read_starts(lua_State *L, starts *s, int table, const effort *e)
+{
+    char path[PATH];
+    int top = lua_gettop(L);
+    bool given = is_given(L, table, "start");
+    if (given)
+        push_raw(L, table, "start");
+    bool list = given && lua_istable(L, -1);
+    uint32_t n = list ? (uint32_t)lua_rawlen(L, -1) : given ? 1 : 2 + e->randoms;
+    if (!n)
+        ss_lua_refuse(L, "%s: option 'start' is an empty list", s->what);
+    s->start = lua_newuserdatauv(L, n * sizeof *s->start, 0);
+    lua_rawseti(L, s->strategies, (lua_Integer)lua_rawlen(L, s->strategies) + 1);
+    ss_lua_name(path, sizeof path, "%s: option 'start'", s->what);
+    if (!given) {
+        add_ready(L, s, "data_parallel");
+        if (e->name)
+            add_ready(L, s, "expert");
+        for (uint32_t i = 0; i < e->randoms; i++)
+            add_random(L, s);
+    } else if (!list) {
+        add_start(L, s, path);
+    } else {
+        for (uint32_t i = 0; i < n; i++) {
+            ss_lua_name(path, sizeof path, "%s: option 'start[%u]'", s->what, (unsigned)i + 1);
+            lua_rawgeti(L, top + 1, (lua_Integer)i + 1);
+            add_start(L, s, path);
+        }
+    }
+    lua_settop(L, top);
+}
+
+/* -------------------------------------------------------------------------------------- moves */
+
+static void read_moves(lua_State *L, int table, const char *what, ss_space_options *o)
+{
+    char path[PATH];
+    const char *names[SS_MOVES];
+    bool own = is_given(L, table, "configurations");
+    if (!is_given(L, table, "moves") && !own)
+        return;
+    for (int m = 0; m < SS_MOVES; m++) {
+        o->weight[m] = 0;
+        names[m] = ss_move_name((ss_move)m);
+    }
+    ss_lua_name(path, sizeof path, "%s: option 'moves'", what);
+    if (push_raw(L, table, "moves") == LUA_TNIL) {
+        o->weight[SS_MOVE_LIST] = 1;
+    } else if (lua_type(L, -1) == LUA_TSTRING) {
+        o->weight[ss_lua_choice(L, -1, "free|block|pow2|place|list", path)] = 1;
+    } else {
+        if (!lua_istable(L, -1))
+            ss_lua_refuse(
+                L,
+                "%s should be a name or a table of weights such as { block = 1, free = 0.5 }"
+                ", not %s",
+                path, ss_lua_kind_of(L, -1));
+        ss_lua_opts_names(L, -1, NULL, names, SS_MOVES, path);
+        for (int m = 0; m < SS_MOVES; m++) {
+            ss_lua_name(path, sizeof path, "%s: option 'moves.%s'", what, names[m]);
+            lua_pushstring(L, names[m]);
+            if (lua_rawget(L, -2) != LUA_TNIL)
+                o->weight[m] = ss_lua_quantity(L, -1, SS_UNIT_NONE, path);
+            lua_pop(L, 1);
+        }
+    }
+    lua_pop(L, 1);
+}
+
+static uint64_t hash_choice(uint64_t h, const ss_choice *c)
+{
+    h = ss_hash_bytes(h, &c->op.i, sizeof c->op.i);
+    h = ss_hash_bytes(h, c->config.degree, sizeof c->config.degree);
+    return ss_hash_bytes(h, c->config.device, c->config.parts * sizeof *c->config.device);
+}
+
+/* The lists of one operator, on top of the stack; from the `n`-th choice on. */
+static uint32_t read_choices(lua_State *L, ss_lua_search_request *r, ss_choice *choice, uint32_t n,
+                             ss_op op, const ss_model *m, int topology, const char *what)
+{
+    char path[PATH];
+    int list = lua_gettop(L);
+    for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, list); i++) {
+        ss_lua_name(path, sizeof path, "%s: option 'configurations.%.60s[%d]'", what,
+                    m->op[op.i].name, (int)i);
+        lua_rawgeti(L, list, i);
+        if (!lua_istable(L, -1))
+            ss_lua_refuse(
+                L,
+                "%s should be a table such as { degrees = { n = 2 }, devices = { 1, 2 } }, "
+                "not %s",
+                path, ss_lua_kind_of(L, -1));
+        const ss_config *c = ss_lua_config(L, lua_gettop(L), m->op[op.i].def, topology, path);
+        choice[n] = (ss_choice){op, *c};
+        r->configurations_hash = hash_choice(r->configurations_hash, &choice[n++]);
+        lua_rawseti(L, r->kept, (lua_Integer)lua_rawlen(L, r->kept) + 1);
+        lua_pop(L, 1);
+    }
+    return n;
+}
+
+static void read_configurations(lua_State *L, int problem, int table, const char *what,
+                                ss_lua_search_request *r)
+{
+    char path[PATH];
+    int top = lua_gettop(L);
+    const ss_model *m = ((ss_lua_problem *)ss_lua_check(L, problem, &ss_lua_problem_type))->model;
+    if (!is_given(L, table, "configurations"))
+        return;
+    ss_lua_box_push_held(L, problem, PROBLEM_TOPOLOGY);
+    push_raw(L, table, "configurations");
+    int all = lua_gettop(L);
+    ss_lua_name(path, sizeof path, "%s: option 'configurations'", what);
+    if (!lua_istable(L, all))
+        ss_lua_refuse(L, "%s should be a table of lists by operator, not %s", path,
+                      ss_lua_kind_of(L, all));
+    ss_lua_push_sorted_keys(L, all);
+    int keys = lua_gettop(L);
+    size_t most = 0;
+    for (lua_Integer k = 1; k <= (lua_Integer)lua_rawlen(L, keys); k++, lua_settop(L, keys)) {
+        lua_rawgeti(L, keys, k);
+        ss_lua_op(L, keys + 1, m, path);
+        if (lua_rawget(L, all) != LUA_TTABLE)
+            ss_lua_refuse(L, "%s should have a list for each operator, not %s", path,
+                          ss_lua_kind_of(L, -1));
+        most += lua_rawlen(L, -1);
+    }
+    ss_choice *choice = lua_newuserdatauv(L, (most + 1) * sizeof *choice, 0);
+    lua_rawseti(L, r->kept, (lua_Integer)lua_rawlen(L, r->kept) + 1);
+    uint32_t n = 0;
+    r->configurations_hash = SS_HASH_START;
+    for (lua_Integer k = 1; k <= (lua_Integer)lua_rawlen(L, keys); k++, lua_settop(L, keys)) {
+        lua_rawgeti(L, keys, k);
+        ss_op op = ss_lua_op(L, keys + 1, m, path);
+        lua_rawget(L, all);
+        n = read_choices(L, r, choice, n, op, m, top + 1, what);
+    }
+    r->options.space.list = choice;
+    r->options.space.lists = n;
+    lua_settop(L, top);
+}
+
+/* ----------------------------------------------------------------------------------- together */
+
+static void read_plain(lua_State *L, int table, const char *what, ss_lua_search_request *r)
+{
+    ss_opt list[OPTIONS];
+    int n = 0;
+    refuse_others(L, table, r->options.searcher, what);
+    for (const ss_opt *o = search_list; o->name; o++)
+        if (searchers_with(o->name) >> r->options.searcher & 1)
+            list[n++] = *o;
+    list[n] = (ss_opt){0};
+    ss_lua_opts(L, table, list, what, r);
+    ss_score_options *score = &r->options.score;
+    if (score->way == SS_SCORE_FULL && !is_given(L, table, "early_stop"))
+        score->early_stop = false;
+    if (is_given(L, table, "penalty") && score->memory != SS_MEMORY_PENALTY)
+        ss_lua_refuse(L, "%s: option 'penalty' goes with memory = \"penalty\"", what);
+    if (r->resume && !r->log)
+        ss_lua_refuse(L, "%s: option 'resume' needs the log to go on with: log = \"run.h5\"", what);
+    if (is_given(L, table, "files") && !r->log)
+        ss_lua_refuse(L, "%s: option 'files' is for a log: log = \"run.h5\"", what);
+}
+
+void ss_lua_search_read(lua_State *L, int problem, int table, ss_searcher searcher,
+                        const char *what, ss_lua_search_request *r)
+{
+    const ss_lua_problem *p = ss_lua_check(L, problem, &ss_lua_problem_type);
+    *r = (ss_lua_search_request){.options = ss_search_options_start()};
+    lua_newtable(L);
+    r->kept = lua_gettop(L);
+    r->options.searcher = searcher;
+    r->options.seed = ss_lua_seed(L);
+    r->options.score.lower = p->options;
+    effort e = read_effort(L, table, what);
+    set_presets(&r->options, &e);
+    read_plain(L, table, what, r);
+    read_moves(L, table, what, &r->options.space);
+    read_configurations(L, problem, table, what, r);
+    starts s = {.p = p,
+                .problem = problem,
+                .strategies = r->kept,
+                .seed = (int64_t)r->options.seed,
+                .what = what};
+    read_starts(L, &s, table, &e);
+    r->start = s.start;
+    r->starts = s.n;
+    set_budgets(L, table, &e, s.n, &r->options);
+    if (is_given(L, table, "files"))
+        r->file = ss_lua_manifest_files(L, table, what, &r->files);
+}
+
+/* -------------------------------------------------------------------------------- for the log */
+
+static void write_number(ss_text *out, const char *name, double value)
+{
+    char digits[SS_DOUBLE_TEXT];
+    ss_text_add(out, "%s = %s\n", name, ss_format_double(value, digits, sizeof digits));
+}
+
+static void write_flag(ss_text *out, const char *name, bool value)
+{
+    ss_text_add(out, "%s = %s\n", name, value ? "true" : "false");
+}
+
+static void write_moves(const ss_space_options *o, ss_text *out)
+{
+    char digits[SS_DOUBLE_TEXT];
+    const char *comma = "";
+    ss_text_add(out, "moves =");
+    for (int m = 0; m < SS_MOVES; m++) {
+        if (!(o->weight[m] > 0))
+            continue;
+        ss_text_add(out, "%s %s %s", comma, ss_move_name((ss_move)m),
+                    ss_format_double(o->weight[m], digits, sizeof digits));
+        comma = ",";
+    }
+    ss_text_add(out, "\n");
+}
+
+void ss_lua_search_write_options(const ss_lua_search_request *r, ss_text *out)
+{
+    static const char *const rules[] = {"ignore", "wall", "penalty"};
+    const ss_search_options *o = &r->options;
+    unsigned bit = 1u << o->searcher;
+    ss_text_add(out, "searcher = %s\n", ss_searcher_name(o->searcher));
+    ss_text_add(out, "seed = %lld\n", (long long)o->seed);
+    if (bit & WITH_BETA && o->beta_per_s > 0)
+        write_number(out, "beta", o->beta_per_s);
+    else if (bit & WITH_BETA)
+        write_number(out, "beta_relative", o->beta_relative);
+    if (o->searcher == SS_SEARCH_ANNEALING) {
+        write_number(out, "beta_growth", o->last_beta_factor);
+        ss_text_add(out, "beta_grows_over = %llu\n", (unsigned long long)o->proposals);
+    }
+    if (bit & WITH_BETA)
+        write_flag(out, "hastings", o->space.hastings);
+    write_moves(&o->space, out);
+    if (bit & WITH_REACHES) {
+        write_number(out, "group", o->space.group);
+        write_number(out, "neighbour", o->space.neighbour);
+    }
+    ss_text_add(out, "max_parts = %u\n", (unsigned)o->space.max_parts);
+    if (o->space.lists)
+        ss_text_add(out, "configurations = %u of hash %016llx\n", (unsigned)o->space.lists,
+                    (unsigned long long)r->configurations_hash);
+    ss_text_add(out, "memory = %s\n", rules[o->score.memory]);
+    if (o->score.memory == SS_MEMORY_PENALTY)
+        write_number(out, "penalty", o->score.penalty_s_per_byte);
+}
+
+void ss_lua_search_write_limits(const ss_search_options *o, ss_text *out)
+{
+    ss_text_add(out, "proposals = %llu\n", (unsigned long long)o->proposals);
+    write_number(out, "seconds", o->seconds);
+    write_flag(out, "stop_half", o->stop_half);
+    if (o->stop_half)
+        ss_text_add(out, "warm_up = %llu\n", (unsigned long long)o->warm_up);
+    write_flag(out, "descent", o->descent);
+    ss_text_add(out, "way = %s\n", ss_score_way_name(o->score.way));
+    write_flag(out, "early_stop", o->score.early_stop);
+    ss_text_add(out, "threads = %u\n", (unsigned)o->threads);
+}
