@@ -5,7 +5,7 @@ _soapstone() {
   local home=${SOAPSTONE_HOME:-}
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W 'run simulate plot inspect repl bench help --help --version' -- "$word"
+    mapfile -t COMPREPLY < <(compgen -W 'run simulate search plot inspect repair repl bench help --help --version' -- "$word"
       compgen -f -X '!*.lua' -- "$word")
     return
   fi
@@ -17,11 +17,18 @@ _soapstone() {
       mapfile -t COMPREPLY < <(cd "$home/models" 2>/dev/null && compgen -f -X '!*.lua' -- "$word" | sed 's/\.lua$//')
       return ;;
     --topology | -t)
-      [ "$command" = simulate ] || return
+      case $command in simulate | search) ;; *) return ;; esac
       mapfile -t COMPREPLY < <(cd "$home/topologies" 2>/dev/null && compgen -f -X '!*.lua' -- "$word" | sed 's/\.lua$//')
       return ;;
-    --strategy | -s)
-      mapfile -t COMPREPLY < <(compgen -W 'data_parallel model_parallel expert_cnn expert_rnn random whole' -- "$word")
+    --strategy | --start | -s)
+      mapfile -t COMPREPLY < <(compgen -W 'data_parallel model_parallel expert expert_cnn expert_rnn random whole' \
+        -- "$word"; compgen -f -- "$word")
+      return ;;
+    --searcher)
+      mapfile -t COMPREPLY < <(compgen -W 'mcmc greedy annealing random' -- "$word")
+      return ;;
+    --effort | -e)
+      mapfile -t COMPREPLY < <(compgen -W 'seconds minute minutes hour hours' -- "$word")
       return ;;
     --links)
       mapfile -t COMPREPLY < <(compgen -W 'fifo-hop fifo-pipe fifo-path' -- "$word")
@@ -42,7 +49,7 @@ _soapstone() {
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
       fi ;;
     help)
-      mapfile -t COMPREPLY < <(compgen -W "run simulate plot inspect repl bench operators options \
+      mapfile -t COMPREPLY < <(compgen -W "run simulate search plot inspect repair repl bench operators options \
         $(soapstone help operators 2>/dev/null | sed -n 's/^\([a-z_0-9]*\) .*/\1/p')" -- "$word") ;;
     *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
   esac

@@ -24,6 +24,7 @@ function offered.options()
   local p = f.problem { model = m, topology = t }
   local s = p:strategy "data_parallel"
   local r = p:simulate(s)
+  local search = f.search.mcmc(p, { proposals = 1 })
   local pair = f.topology.new { name = "pair" }
   pair:switch "a"
   pair:switch "b"
@@ -46,6 +47,12 @@ function offered.options()
     ["r:write_trace"] = of(r.write_trace, r, "none"),
     ["s:copy"] = of(s.copy, s),
     ["s:set"] = of(s.set, s, 1),
+    ["search.annealing"] = of(f.search.annealing, p),
+    ["search.greedy"] = of(f.search.greedy, p),
+    ["search.mcmc"] = of(f.search.mcmc, p),
+    ["search.random"] = of(f.search.random, p),
+    ["search:more"] = of(search.more, search),
+    ["search:run"] = of(search.run, search),
     ["soapstone.inspect"] = of(f.inspect, "none"),
     ["soapstone.plot.gantt"] = of(f.plot.gantt, r, "none.svg"),
     ["soapstone.plot.search"] = of(f.plot.search, "none.h5", "none.svg"),

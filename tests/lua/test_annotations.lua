@@ -50,7 +50,7 @@ end)
 
 claim("the module's functions and parts are all there", function()
   equal(sorted(annotated("soapstone", "soapstone")), sorted(entries(soapstone)))
-  for _, part in ipairs { "costs", "dag", "model", "plot", "topology", "unit" } do
+  for _, part in ipairs { "costs", "dag", "model", "plot", "search", "topology", "unit" } do
     equal(sorted(annotated("soapstone." .. part .. "_module", part .. "_module")),
       sorted(entries(soapstone[part])))
   end
@@ -61,7 +61,7 @@ claim("fields and methods of every type are all there", function()
   local s = p:strategy "whole"
   local objects = {
     model = p.model, topology = p.topology, problem = p, strategy = s, result = p:simulate(s),
-    costs = soapstone.costs.roofline(),
+    costs = soapstone.costs.roofline(), search = soapstone.search.mcmc(p),
   }
   for name, object in pairs(objects) do
     equal(sorted(annotated("soapstone." .. name, name)), sorted(registered(object)))
@@ -87,10 +87,16 @@ local function annotated_options(variable, name)
     return names
   end
   local names, inside = {}, false
-  for line in text:gmatch "[^\n]*" do
-    inside = inside and line ~= "" or line:match "^%-%-%-@class ([%w_.]+)" == class
-    local field = line:match '^%-%-%-@field %[?"?([%w_]+)'
-    if inside and field then names[field] = true end
+  while class do
+    local parent
+    for line in text:gmatch "[^\n]*" do
+      local opened = line:match "^%-%-%-@class ([%w_.]+)" == class
+      inside = inside and line ~= "" or opened
+      parent = opened and line:match ": ([%w_.]+)$" or parent
+      local field = line:match '^%-%-%-@field %[?"?([%w_]+)'
+      if inside and field then names[field] = true end
+    end
+    class = parent
   end
   return names
 end
@@ -100,7 +106,8 @@ claim("the options of every call are all there, and no others", function()
     r = "result", s = "strategy", t = "topology", topology = "topology_module", plot = "plot_module" }
   for call, options in pairs(offered.options()) do
     local owner, name = call:match "([%w_]+)[.:]([%w_]+)$"
-    equal(call .. " " .. sorted(annotated_options(variables[owner] or owner, name)), call .. " " .. sorted(options))
+    local variable = call:find "^search%." and "search_module" or variables[owner] or owner
+    equal(call .. " " .. sorted(annotated_options(variable, name)), call .. " " .. sorted(options))
   end
 end)
 

@@ -108,18 +108,20 @@ local m, t = small.net(), small.quad()
 local p = soapstone.problem { model = m, topology = t }
 local s = p:strategy "data_parallel"
 local r = p:simulate(s)
+local search = soapstone.search.mcmc(p, { proposals = 20 }):run()
 local node = t:device_list() and require("soapstone.topology").new({ name = "n" }):switch "s"
 local objects = {
   { "Models", m, "m" }, { "Models", m:op(1).inputs[1], "x" }, { "Topologies", t, "t" },
   { "Topologies", node, "a" }, { "Costs", soapstone.costs.roofline(), "c" },
   { "Problems", p, "problem" }, { "Strategies", s, "s" }, { "Results", r, "r" },
+  { "Searches", search, "found" },
 }
 local kinds = {}
 for _, kind in ipairs(soapstone.model.kinds()) do kinds[kind.name] = true end
 local modules = {
   { "Scripts", soapstone, "soapstone" }, { "Costs", soapstone.costs, "costs" },
   { "Bare task graphs", soapstone.dag, "dag" }, { "Models", soapstone.model, "model" },
-  { "Records and figures", soapstone.plot, "plot" }, { "Topologies", soapstone.topology, "topology" },
+  { "Records and figures", soapstone.plot, "plot" }, { "Searches", soapstone.search, "search" }, { "Topologies", soapstone.topology, "topology" },
   { "Units", soapstone.unit, "unit" },
   { "Options and reports", require "soapstone.options", "options" },
   { "Options and reports", require "soapstone.report", "report" },
@@ -154,6 +156,8 @@ claim("every option of a call is on the page, and no other", function()
     { "Costs", "costs.roofline" }, { "Costs", "costs.given { fc1 =" },
     { "Problems", "problem:load_strategy" }, { "Problems", "problem:simulate" },
     { "Strategies", "s:set" }, { "Strategies", "s:copy" },
+    { "Searches", "found:run", "search:run" },
+    { "Searches", "found:more", "search:more" },
     { "Results", "r:write_trace" }, { "Results", "r:write_dot" },
     { "Records and figures", "soapstone.record" }, { "Records and figures", "soapstone.inspect" },
     { "Records and figures", "soapstone.plot.gantt" }, { "Records and figures", "soapstone.plot.search" },
@@ -163,7 +167,7 @@ claim("every option of a call is on the page, and no other", function()
   local all = offered.options()
   local tables = { "problem:strategy", "soapstone.problem", "t:device", "t:link" } -- below
   for _, c in ipairs(of_section) do
-    local call = c[2]:match "^[%w_.:]+"
+    local call = c[3] or c[2]:match "^[%w_.:]+"
     equal(c[2] .. " " .. sorted(options_of_call(c[1], c[2])), c[2] .. " " .. sorted(assert(all[call], call)))
     all[call] = nil
   end
@@ -178,6 +182,21 @@ claim("every option of a call is on the page, and no other", function()
   end
   equal(sorted(of_problem), sorted(all["soapstone.problem"]))
   for _, call in ipairs(tables) do all[call] = nil end
+  local of_search = first_column("Searches", "| option ")
+  for name in pairs(all["search.annealing"]) do -- which has them all
+    assert(of_search[name], name)
+  end
+  equal(sorted(of_search), sorted(all["search.annealing"]))
+  local without = { mcmc = "beta_growth", greedy = "beta beta_growth beta_relative hastings",
+    random = "beta beta_growth beta_relative group hastings neighbour" }
+  for searcher, names in pairs(without) do
+    local left = {}
+    for name in pairs(of_search) do
+      left[name] = not (" " .. names .. " "):find(" " .. name .. " ", 1, true) or nil
+    end
+    equal(sorted(all["search." .. searcher]), sorted(left))
+  end
+  for _, name in ipairs { "annealing", "mcmc", "greedy", "random" } do all["search." .. name] = nil end
   equal(sorted(all), "") -- none was forgotten
 end)
 
@@ -234,6 +253,7 @@ claim("what is in the tables that calls give is on the page", function()
   on_page("Results", keys(r.wall_clock), "wall_clock.")
   for i = 1, r.tasks do on_page("Results", keys(r:task(i)), "task.") end
   on_page("Results", keys(r:memory(1)[1]), "memory.")
+  on_page("Searches", keys(search.chains[1]), "chains.")
 end)
 
 claim("what the page names exists", function()

@@ -15,6 +15,7 @@
 ---@field dag soapstone.dag_module
 ---@field model soapstone.model_module
 ---@field plot soapstone.plot_module
+---@field search soapstone.search_module
 ---@field topology soapstone.topology_module
 ---@field unit soapstone.unit_module
 local soapstone = {}
@@ -66,6 +67,11 @@ function soapstone.progress(text) end
 ---@param path string
 ---@param what { problem: soapstone.problem, results?: table<string|integer, soapstone.result>, strategies?: table<string|integer, soapstone.strategy>, files?: table<string, string> }
 function soapstone.record(path, what) end
+
+---Makes the log of a search that was killed whole; says what was done.
+---@param path string
+---@return string
+function soapstone.repair(path) end
 
 ---An error with the place in the user's script.
 ---@param format string
@@ -242,7 +248,7 @@ function costs:close() end
 ---@field options table<string, any> the assumptions in force
 local problem = {}
 
----@alias soapstone.ready "data_parallel"|"model_parallel"|"expert_cnn"|"expert_rnn"|"random"|"whole"
+---@alias soapstone.ready "data_parallel"|"model_parallel"|"expert"|"expert_cnn"|"expert_rnn"|"random"|"whole"
 
 ---@class soapstone.ready_options
 ---@field name? string what reports call it; its kind unless given
@@ -335,6 +341,121 @@ function strategy:close() end
 ---@field assumptions string
 ---@field wall_clock { lower: number, simulate: number }
 local result = {}
+
+---@alias soapstone.start soapstone.strategy|string a strategy, the name of a ready-made one, a path
+---@alias soapstone.move "free"|"block"|"pow2"|"place"|"list"
+
+---@class soapstone.random_options
+---@field start? soapstone.start|soapstone.start[] a chain each; data_parallel unless given
+---@field effort? "seconds"|"minute"|"minutes"|"hour"|"hours"|soapstone.quantity presets for all the rest
+---@field proposals? integer of each chain; 0: no limit
+---@field seconds? soapstone.quantity that each chain is at work; 0: no limit
+---@field seed? integer that of the run unless given
+---@field moves? soapstone.move|table<soapstone.move, number>
+---@field max_parts? integer of an operator, by free and block; 0: as many as devices
+---@field configurations? table<string|integer, { degrees?: table<string, integer>|integer[], devices: integer|string|soapstone.node|(integer|string|soapstone.node)[] }[]>
+---@field stop_half? boolean end when half of the time brought nothing better
+---@field warm_up? integer proposals before stop_half is asked
+---@field descent? boolean at the end every change of one operator, until none is better
+---@field memory? "ignore"|"wall"|"penalty"
+---@field penalty? number seconds for each byte too much
+---@field way? "full"|"replay"|"delta"
+---@field early_stop? boolean leave a proposal when it is certain to be rejected
+---@field threads? integer chains at work at once; 0: as many as processors
+---@field log? string path of an HDF5 file
+---@field resume? boolean go on where the log ends
+---@field files? table<string, string> for the log, what else the search was made of
+
+---@class soapstone.greedy_options: soapstone.random_options
+---@field group? number chance that operators that share weights change together
+---@field neighbour? number chance that a configuration is copied to neighbours
+
+---@class soapstone.mcmc_options: soapstone.greedy_options
+---@field beta? number per second of cost; 0: beta_relative counts
+---@field beta_relative? number beta times the cost of the start
+---@field hastings? boolean
+
+---@class soapstone.annealing_options: soapstone.mcmc_options
+---@field beta_growth? number beta at the last proposal over that at the first
+
+---@class soapstone.search_module
+local search_module = {}
+
+---Metropolis and Hastings.
+---@param problem soapstone.problem
+---@param options? soapstone.mcmc_options
+---@return soapstone.search
+function search_module.mcmc(problem, options) end
+
+---The same with a beta that grows.
+---@param problem soapstone.problem
+---@param options? soapstone.annealing_options
+---@return soapstone.search
+function search_module.annealing(problem, options) end
+
+---What costs no more is accepted.
+---@param problem soapstone.problem
+---@param options? soapstone.greedy_options
+---@return soapstone.search
+function search_module.greedy(problem, options) end
+
+---Each proposal is a whole strategy drawn anew.
+---@param problem soapstone.problem
+---@param options? soapstone.random_options
+---@return soapstone.search
+function search_module.random(problem, options) end
+
+---@class soapstone.search
+---@field best soapstone.strategy
+---@field cost number seconds
+---@field fits boolean
+---@field chains soapstone.chain[]
+---@field proposals integer of all chains
+---@field seconds number that its runs took
+---@field interrupted boolean whether Ctrl-C stopped the last run
+---@field searcher "mcmc"|"greedy"|"annealing"|"random"
+---@field options string what was in force, a line each
+---@field problem soapstone.problem
+local search = {}
+
+---@class soapstone.chain
+---@field name string of its start
+---@field start number seconds
+---@field current number seconds
+---@field best number seconds
+---@field best_at integer proposals until the best
+---@field best_seconds number
+---@field proposals integer
+---@field accepted integer
+---@field stopped integer early
+---@field infeasible integer
+---@field fell_back integer
+---@field seconds number at work
+---@field visited_share number
+---@field beta number per second
+---@field fits boolean
+---@field ended? "proposals"|"seconds"|"no_better"|"descent"|"stopped"
+
+---@param options? { progress?: boolean }
+---@return soapstone.search
+function search:run(options) end
+
+---@param options { proposals?: integer, seconds?: soapstone.quantity }
+---@return soapstone.search
+function search:more(options) end
+
+---@param chain integer|string
+---@return soapstone.strategy
+function search:best_of(chain) end
+
+---@param chain integer|string
+---@return soapstone.strategy
+function search:start_of(chain) end
+
+---@return string
+function search:json() end
+
+function search:close() end
 
 ---@class soapstone.device_use
 ---@field name string
