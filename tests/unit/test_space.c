@@ -6,7 +6,7 @@
 
 enum { SEED = 7741 };
 
-static ss_model *cnn, *rnn;
+static ss_model *cnn;
 static ss_topology *one, *five, *eight;
 static ss_rng rng;
 
@@ -326,11 +326,296 @@ static void only_what_is_open_varies(void)
     ss_strategy_free(s);
 }
 
+/* ----------------------------------------------------------------------------------------- density
+ */
+
+/* fc6 on five devices with at most 2 parts: n 2 on 2-3 is one of free's 3 vectors x 25 lists, of
+ * block's 3 x 4 and of pow2's 6 vectors (1x1 2x1 1x2 4x1 2x2 1x4) x 4 + 3 pairs. */
+static void a_mixture_adds_up_what_its_moves_share(void)
+{
+    ss_op fc6 = fixture_find(cnn, "fc6");
+    ss_strategy *s = fresh(cnn, five);
+    ss_space_options o = ss_space_options_start();
+    o.max_parts = 2;
+    o.weight[SS_MOVE_FREE] = 3, o.weight[SS_MOVE_BLOCK] = 1, o.weight[SS_MOVE_POW2] = 2;
+    ss_device d[] = {{2}, {3}, {4}, {5}};
+    ss_config c = {.degree = {2, 1, 1, 1, 1}, .parts = 2, .device = d};
+    ss_space *space;
+    CHECK_OK(ss_space_new(s, &o, &space, &err));
+    double all = 0.5 / (3 * 25) + 1.0 / 6 / (3 * 4) + 2.0 / 6 / (6 * (4 + 3 + 1));
+    CHECK(fabs(ss_space_log_density(space, fc6, &c) - log(all)) < 1e-12, "%.15g, not %.15g",
+          exp(ss_space_log_density(space, fc6, &c)), all);
+    d[1].i = 4; /* stride 2: not block */
+    all = 0.5 / (3 * 25) + 2.0 / 6 / (6 * (4 + 3 + 1));
+    CHECK(fabs(ss_space_log_density(space, fc6, &c) - log(all)) < 1e-12, "stride 2");
+    d[1].i = 5; /* stride 3: free alone */
+    CHECK(fabs(ss_space_log_density(space, fc6, &c) - log(0.5 / 75)) < 1e-12, "stride 3");
+    d[1].i = 3, c.degree[1] = 2, c.parts = 4; /* 4 parts: pow2 alone */
+    CHECK(fabs(ss_space_log_density(space, fc6, &c) - log(2.0 / 6 / (6 * 2))) < 1e-12, "4 parts");
+    c.parts = 3;
+    CHECK(ss_space_log_density(space, fc6, &c) == -INFINITY, "3 parts of 2 x 2");
+    c.degree[1] = 6, c.degree[0] = 1;
+    CHECK(ss_space_log_density(space, fc6, &c) == -INFINITY, "6 of 5 channels");
+    c.degree[1] = 1, c.degree[2] = 2, c.parts = 2;
+    CHECK(ss_space_log_density(space, fc6, &c) == -INFINITY, "a dimension that is not there");
+    ss_space_free(space);
+    ss_strategy_free(s);
+}
+
+/* conv1 has 37 x 10 x 11 x 9: with at most 3 parts 1 + 4 + 4 vectors. */
+static void four_dimensions_are_numbered_by_parts_degrees_devices(void)
+{
+    ss_op conv1 = fixture_find(cnn, "conv1");
+    ss_strategy *s = fresh(cnn, five);
+    ss_space_options o = only(SS_MOVE_BLOCK);
+    o.max_parts = 3;
+    ss_space *space;
+    ss_config c = {.cap = 0};
+    char text[80];
+    CHECK_OK(ss_space_new(s, &o, &space, &err));
+    CHECK(ss_space_count(space, SS_MOVE_BLOCK, conv1) == 5 + 4 * 4 + 4 * 3, "block");
+    static const struct {
+        uint64_t nth;
+        const char *text;
+    } known[] = {{0, "whole on 1"}, {4, "whole on 5"},  {5, "w 2 on 1-2"},  {8, "w 2 on 4-5"},
+                 {9, "h 2 on 1-2"}, {20, "n 2 on 4-5"}, {21, "w 3 on 1-3"}, {32, "n 3 on 3-5"}};
+    for (uint32_t k = 0; k < sizeof known / sizeof *known; k++) {
+        CHECK_OK(ss_space_nth(space, SS_MOVE_BLOCK, conv1, known[k].nth, &c, &err));
+        ss_config_write(cnn, conv1, &c, text, sizeof text);
+        CHECK(!strcmp(text, known[k].text), "number %d is %s", (int)known[k].nth, text);
+    }
+    CHECK(ss_space_count(space, SS_MOVE_FREE, conv1) == 5 + 4 * 25 + 4 * 125, "free");
+    ss_space_free(space);
+    o.max_parts = 4000; /* 5^4000 and more */
+    CHECK_OK(ss_space_new(s, &o, &space, &err));
+    CHECK(ss_space_count(space, SS_MOVE_FREE, conv1) == UINT64_MAX, "too many to count");
+    CHECK_OK(ss_space_nth(space, SS_MOVE_FREE, conv1, UINT64_MAX - 1, &c, &err));
+    CHECK_OK(ss_strategy_allows(s, conv1, c.degree, SS_MAX_DIMS, c.device, c.parts, NULL, &err));
+    CHECK(c.parts == 27, "5^27 is the first power that is more than 2^62: %u parts", c.parts);
+    ss_free(c.device);
+    ss_space_free(space);
+    ss_strategy_free(s);
+}
+
+static void a_configuration_is_written_short(void)
+{
+    ss_op conv1 = fixture_find(cnn, "conv1");
+    ss_device d[] = {{1}, {2}, {3}, {9}, {12}, {13}, {13}, {12}};
+    ss_config c = {.degree = {4, 2, 1, 1, 1}, .parts = 8, .device = d};
+    char text[64];
+    ss_config_write(cnn, conv1, &c, text, sizeof text);
+    CHECK(!strcmp(text, "n 4, c 2 on 1-3 9 12-13 13 12"), "%s", text);
+    static const struct {
+        size_t size;
+        const char *text;
+    } cut[] = {{24, "n 4, c 2 on 1-3 9..."}, {13, "n 4, c 2..."}, {5, "..."}, {3, ".."}, {1, ""}};
+    for (uint32_t k = 0; k < sizeof cut / sizeof *cut; k++) {
+        memset(text, 'x', sizeof text);
+        ss_config_write(cnn, conv1, &c, text, cut[k].size);
+        CHECK(!strcmp(text, cut[k].text) && text[cut[k].size] == 'x', "%d bytes: %s",
+              (int)cut[k].size, text);
+    }
+}
+
+/* -------------------------------------------------------------------------------- group, neighbour
+ */
+
+static ss_op embedding(ss_model *m, const char *name, const char *share, int64_t length)
+{
+    ss_op_spec spec = ss_op_spec_start(ss_op_kind_find("embedding"), name);
+    ss_shape words = {.dtype = SS_I32, .rank = 2, .extent = {7, length}};
+    char input[40];
+    ss_tensor in;
+    ss_op op;
+    snprintf(input, sizeof input, "%s_words", name);
+    if (ss_model_input(m, input, &words, &in, &err))
+        fixture_failed();
+    for (uint32_t i = 0; i < ss_op_kind_attrs(spec.kind); i++)
+        if (!strcmp(spec.kind->attr[i].name, "vocab") || !strcmp(spec.kind->attr[i].name, "out"))
+            spec.attr[i] = 5;
+    spec.in = &in, spec.inputs = 1, spec.share = share;
+    if (ss_model_add(m, &spec, &op, &err))
+        fixture_failed();
+    return op;
+}
+
+/* Six operators with one weight: 1 and 3 alike, 2 longer, 4 pinned in part, 5 pinned, 6 like 1. */
+static void a_group_moves_together_where_it_fits(void)
+{
+    ss_model *m;
+    CHECK_OK(ss_model_new("sharing", &m, &err));
+    static const int64_t length[] = {3, 4, 3, 3, 3, 3};
+    for (uint32_t k = 0; k < 6; k++)
+        embedding(m, (const char *[]){"a", "b", "c", "d", "e", "f"}[k], "words", length[k]);
+    embedding(m, "other", NULL, 3);
+    ss_strategy *s = fresh(m, five);
+    CHECK_OK(ss_strategy_pin_degree(s, (ss_op){4}, 0, &err));
+    pin(s, "e", SS_PIN_ALL);
+    ss_space_options o = ss_space_options_start();
+    o.group = 0.9;
+    ss_space *space;
+    ss_proposal p = {0};
+    uint32_t together = 0, by_one[8] = {0};
+    for (uint32_t hastings = 0; hastings < 2; hastings++) {
+        o.hastings = hastings;
+        CHECK_OK(ss_space_new(s, &o, &space, &err));
+        for (uint32_t k = 0; k < 2000; k++) {
+            ss_rng_seek(&rng, SEED, 20 + hastings, k);
+            CHECK_OK(ss_space_propose(space, s, &rng, &p, &err));
+            if (p.reach != SS_REACH_GROUP || p.same)
+                continue;
+            if (p.n == 1)
+                by_one[p.choice[0].op.i]++;
+            else
+                CHECK(p.n == 3 && p.choice[0].op.i == 1 && p.choice[1].op.i == 3 &&
+                          p.choice[2].op.i == 6,
+                      "%u operators", p.n);
+            together += p.n == 3;
+            for (uint32_t c = 1; c < p.n; c++)
+                CHECK(ss_config_same(&p.choice[0].config, &p.choice[c].config), "differ");
+        }
+        ss_space_free(space);
+    }
+    CHECK(together > 1500, "%u", together);
+    CHECK(by_one[2] && by_one[4] && by_one[7] && !by_one[1] && !by_one[3] && !by_one[5], "alone");
+
+    /* c has another one: without Hastings those that change are told, with it there is no way. */
+    ss_device at = {4};
+    CHECK_OK(ss_strategy_set(s, (ss_op){3}, (uint32_t[]){1}, 1, &at, 1, &err));
+    o.hastings = true;
+    o.weight[SS_MOVE_FREE] = o.weight[SS_MOVE_BLOCK] = o.weight[SS_MOVE_POW2] = 0;
+    o.weight[SS_MOVE_PLACE] = 1;
+    uint32_t none = 0, two = 0;
+    for (uint32_t hastings = 0; hastings < 2; hastings++) {
+        o.hastings = hastings;
+        CHECK_OK(ss_space_new(s, &o, &space, &err));
+        for (uint32_t k = 0; k < 500; k++) {
+            CHECK_OK(ss_space_propose(space, s, &rng, &p, &err));
+            if (p.reach != SS_REACH_GROUP)
+                continue;
+            none += hastings && !p.n;
+            CHECK(p.n || hastings, "none");
+            CHECK(!hastings || p.n < 2, "no way back");
+            if (p.n == 2) /* where a and f are, or where c is */
+                two += p.choice[0].config.device[0].i == 4 || p.choice[1].op.i == 6;
+        }
+        ss_space_free(space);
+    }
+    CHECK(none > 100 && two > 10, "%u without a way, %u of two", none, two);
+    ss_proposal_free(&p);
+    ss_strategy_free(s);
+    ss_model_free(m);
+}
+
+/* Each operator on a device of its own, so that a copy says where its walk began. */
+static void a_walk_goes_by_bytes_and_goes_on_in_three_of_four(void)
+{
+    static const uint32_t seven[] = {7};
+    ss_topology *t = fixture_cluster("seven", 1, seven);
+    ss_strategy *s = fresh(cnn, t);
+    ss_space_options o = ss_space_options_start();
+    o.neighbour = 0.99;
+    for (uint32_t i = 1; i <= 7; i++)
+        CHECK_OK(ss_strategy_set(s, (ss_op){i}, (uint32_t[]){1}, 1, &(ss_device){i}, 1, &err));
+    pin(s, "loss7", SS_PIN_ALL); /* walks end before it */
+    ss_space *space;
+    ss_proposal p = {0};
+    uint32_t from_conv1 = 0, steps[8] = {0}, from_pool2 = 0, back = 0;
+    CHECK_OK(ss_space_new(s, &o, &space, &err));
+    for (uint32_t k = 0; k < 60000; k++) {
+        ss_rng_seek(&rng, SEED, 30, k);
+        CHECK_OK(ss_space_propose(space, s, &rng, &p, &err));
+        if (p.reach != SS_REACH_NEIGHBOUR)
+            continue;
+        CHECK(p.n > 0 && p.move == SS_MOVES && p.log_hastings == 0, "%u", p.n);
+        uint32_t start = p.choice[0].config.device[0].i;
+        for (uint32_t c = 0; c < p.n; c++) {
+            CHECK(ss_config_same(&p.choice[c].config, &s->config[start]), "copies of %u", start);
+            CHECK(p.choice[c].op.i != start && p.choice[c].op.i != 7, "%u", p.choice[c].op.i);
+            CHECK(!c || p.choice[c].op.i > p.choice[c - 1].op.i, "ascending");
+        }
+        if (start == 1) {
+            from_conv1++;
+            steps[p.n]++;
+            CHECK(p.choice[p.n - 1].op.i == p.n + 1, "a line");
+        }
+        if (start == 2) {
+            from_pool2++;
+            back += p.choice[0].op.i == 1;
+            CHECK(p.choice[0].op.i != 1 || p.n == 1, "nothing lies behind conv1");
+        }
+    }
+    /* conv1 to fc6 is a line of five steps */
+    static const double chance[] = {0, 0.25, 0.1875, 0.140625, 0.10546875, 0.31640625};
+    double chi2 = 0;
+    for (uint32_t k = 1; k <= 5; k++)
+        chi2 += pow(steps[k] - chance[k] * from_conv1, 2) / (chance[k] * from_conv1);
+    CHECK(chi2 < 18.5, "seed %d: chi-square %g with 4 degrees of freedom", SEED, chi2);
+    double conv1 = (double)ss_shape_bytes(&cnn->op[1].def->out[0]);
+    double pool2 = (double)ss_shape_bytes(&cnn->op[2].def->out[0]);
+    double share = conv1 / (conv1 + pool2), sigma = sqrt(share * (1 - share) / from_pool2);
+    CHECK(fabs((double)back / from_pool2 - share) < 4 * sigma, "%u of %u went to conv1, share %g",
+          back, from_pool2, share);
+    ss_space_free(space);
+
+    /* A configuration of images goes where there are images, and a pin is an end. */
+    CHECK_OK(ss_strategy_set(s, (ss_op){1}, (uint32_t[]){1, 1, 2}, 3, &(ss_device){1}, 1, &err));
+    CHECK_OK(ss_space_new(s, &o, &space, &err));
+    for (uint32_t k = 0; k < 5000; k++) {
+        ss_rng_seek(&rng, SEED, 31, k);
+        CHECK_OK(ss_space_propose(space, s, &rng, &p, &err));
+        if (p.reach != SS_REACH_NEIGHBOUR)
+            continue;
+        for (uint32_t c = 0; c < p.n; c++)
+            CHECK(p.choice[c].config.parts == 1 || p.choice[c].op.i == 2, "h of a matrix");
+    }
+    ss_space_free(space);
+    ss_proposal_free(&p);
+    ss_strategy_free(s);
+    ss_topology_free(t);
+}
+
+/* -------------------------------------------------------------------------------------- no memory
+ */
+
+static void every_failed_allocation_is_survived(void)
+{
+    ss_strategy *s = fresh(cnn, eight);
+    pin(s, "fc4", SS_PIN_DEVICES);
+    ss_device d[] = {{5}, {2}, {6}};
+    ss_choice c[] = {{fixture_find(cnn, "fc6"), {{3, 1, 1, 1, 1}, 3, d, 3}},
+                     {fixture_find(cnn, "fc6"), {{1, 3, 1, 1, 1}, 3, d, 3}},
+                     {fixture_find(cnn, "fc6"), {{3, 1, 1, 1, 1}, 3, d, 3}}};
+    ss_space_options o = {
+        .weight = {1, 1, 1, 1, 1}, .neighbour = 0.3, .group = 0.3, .list = c, .lists = 3};
+    size_t blocks = ss_mem_blocks();
+    for (int64_t n = 0;; n++) {
+        ss_space *space = NULL;
+        ss_proposal p = {0};
+        ss_rng_seek(&rng, SEED, 40, 0);
+        ss_mem_fail_after(n);
+        ss_status st = ss_space_new(s, &o, &space, &err);
+        for (uint32_t k = 0; k < 40 && !st; k++) {
+            st = ss_space_propose(space, s, &rng, &p, &err);
+            CHECK(!st || p.n == 0, "a proposal that failed is none");
+        }
+        ss_mem_fail_never();
+        ss_proposal_free(&p);
+        ss_space_free(space);
+        CHECK(st == SS_OK || st == SS_ENOMEM, "%s", err.text);
+        CHECK(ss_mem_blocks() == blocks, "request %d: %d blocks left", (int)n,
+              (int)(ss_mem_blocks() - blocks));
+        if (!st)
+            break;
+        CHECK(n < 2000, "it never succeeds");
+    }
+    ss_strategy_free(s);
+}
+
 int main(void)
 {
     static const uint32_t single[] = {1}, two_three[] = {2, 3}, four_four[] = {4, 4};
     cnn = fixture_cnn(37);
-    rnn = fixture_rnn(12);
     one = fixture_cluster("one", 1, single);
     five = fixture_cluster("five", 2, two_three);
     eight = fixture_cluster("eight", 2, four_four);
@@ -346,12 +631,17 @@ int main(void)
     RUN(each_move_keeps_to_what_it_says);
     RUN(equal_places_in_the_stream_give_equal_proposals);
     RUN(only_what_is_open_varies);
+    RUN(a_mixture_adds_up_what_its_moves_share);
+    RUN(four_dimensions_are_numbered_by_parts_degrees_devices);
+    RUN(a_configuration_is_written_short);
+    RUN(a_group_moves_together_where_it_fits);
+    RUN(a_walk_goes_by_bytes_and_goes_on_in_three_of_four);
+    RUN(every_failed_allocation_is_survived);
 
     ss_rng_close(&rng);
     ss_topology_free(one);
     ss_topology_free(five);
     ss_topology_free(eight);
     ss_model_free(cnn);
-    ss_model_free(rnn);
     return DONE();
 }
