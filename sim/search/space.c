@@ -111,17 +111,14 @@ static ss_status copy_list(ss_space *s, const ss_strategy *pinned, const ss_spac
 /* ----------------------------------------------------------------------------------------- classes
  */
 
-/* The largest open product of each move; what it offers with pinned devices is counted later. */
+/* The largest open product of each move; counting finds out whether that leaves it anything. */
 static void set_budgets(const ss_space *s, const ss_degrees_open *o, space_class *c)
 {
     uint32_t devices = s->devices < SS_MAX_PARTS ? s->devices : SS_MAX_PARTS;
     uint32_t most = s->options.max_parts ? s->options.max_parts : devices;
-    bool room = o->exact || o->fixed <= devices;
     c->budget[SS_MOVE_FREE] = ss_degrees_budget(o, most);
-    if (room) {
-        c->budget[SS_MOVE_BLOCK] = ss_degrees_budget(o, most < devices ? most : devices);
-        c->budget[SS_MOVE_POW2] = ss_degrees_budget(o, devices);
-    }
+    c->budget[SS_MOVE_BLOCK] = ss_degrees_budget(o, most < devices ? most : devices);
+    c->budget[SS_MOVE_POW2] = ss_degrees_budget(o, devices);
     c->budget[SS_MOVE_PLACE] = o->fixed == 1 && o->exact <= 1;
     for (ss_move m = SS_MOVE_FREE; m < SS_MOVES; m++)
         c->most = c->budget[m] > c->most ? c->budget[m] : c->most;

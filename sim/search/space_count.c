@@ -97,7 +97,7 @@ static ss_status count_move(const ss_space *s, space_class *c, ss_move m, ss_err
             continue;
         uint64_t places = c->exact ? 1 : space_places(m, s->devices, p * c->fixed);
         within[p] = space_add(within[p], space_times(ways, places));
-        c->vectors[m] += ways;
+        c->vectors[m] += places ? ways : 0;
     }
     if (!c->vectors[m])
         c->budget[m] = 0;
