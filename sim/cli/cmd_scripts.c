@@ -129,22 +129,6 @@ const ss_command ss_command_search = {
     .run = search,
 };
 
-static const ss_flag repair_flags[] = {DEBUG_FLAG, {0}};
-
-const ss_command ss_command_repair = {
-    .name = "repair",
-    .summary = "Makes the log of a search that was killed whole again",
-    .usage = "repair FILE.h5",
-    .about =
-        "What FILE.h5.journal has goes into FILE.h5, and the journal goes. A log that is whole is\n"
-        "left as it is; going on with one (search --resume) repairs it as well.",
-    .flags = repair_flags,
-    .example = "soapstone repair nmt.h5",
-    .least = 1,
-    .most = 1,
-    .run = ss_host_script_command,
-};
-
 static const ss_flag plot_flags[] = {
     {"output", 'o', "FILE", "svg, png or pdf by its ending; KIND.svg unless given"},
     {"timeline", 't', "NAME", "which of the file; may be left out if there is one"},
