@@ -1,17 +1,18 @@
 /* Replay and delta: the task graph is changed in place (graph/live.h).
  *
- * Replay simulates it whole, delta only what the change can reach.  Where memory counts, the holds
+ * Replay simulates it whole, delta only what the change can reach, or, where that is cheaper, only
+ * what it moves (simulate/delta.h).  Where memory counts, the holds
  * of a proposal come from lowering it anew: that is asked only of proposals that are not stopped.
  */
 #include "base/array.h"
 #include "base/mem.h"
 #include "graph/live.h"
 #include "search/score_inside.h"
-#include "simulate/replay.h"
+#include "simulate/delta.h"
 
 typedef struct live {
     ss_live *graph;
-    ss_replay *replay;
+    ss_delta *delta;
     ss_config *config; /* of the operators that change */
     uint32_t config_cap;
     ss_lowered lowered; /* where memory counts */
@@ -21,9 +22,9 @@ typedef struct live {
 static void drop(live *x)
 {
     ss_live_free(x->graph);
-    ss_replay_free(x->replay);
+    ss_delta_free(x->delta);
     x->graph = NULL;
-    x->replay = NULL;
+    x->delta = NULL;
 }
 
 static void close_live(ss_scorer *s)
@@ -54,7 +55,7 @@ static ss_status add_memory(ss_scorer *s, bool of_last_run, ss_score *out, ss_er
     ss_status e = ss_lower(s->model, s->topology, s->routes, s->next, &s->timer, &s->options.lower,
                            &x->lowered, err);
     if (!e)
-        e = ss_replay_timeline(x->replay, x->graph, of_last_run, &x->timeline, err);
+        e = ss_delta_timeline(x->delta, x->graph, of_last_run, &x->timeline, err);
     return e ? e : ss_score_memory(s, &x->lowered, &x->timeline, out, err);
 }
 
@@ -67,17 +68,17 @@ static ss_status refuse_missing(ss_scorer *s, ss_status so_far, ss_error *err)
 static ss_status start_live(ss_scorer *s, ss_score *out, ss_error *err)
 {
     live *x = s->state;
-    ss_replayed run = {0};
+    ss_deltaed run = {0};
     drop(x);
-    ss_status e = ss_replay_new(s->options.early_stop, &x->replay, err);
+    ss_status e = ss_delta_new(s->options.early_stop, &x->delta, err);
     if (!e)
         e = refuse_missing(
             s, ss_live_new(s->next, s->routes, &s->timer, &s->options.lower, &x->graph, err), err);
     if (!e)
-        e = ss_replay_whole(x->replay, x->graph, SS_TIME_MAX, &run, err);
+        e = ss_delta_whole(x->delta, x->graph, SS_TIME_MAX, &run, err);
     if (e)
         return e;
-    ss_replay_keep(x->replay, x->graph);
+    ss_delta_keep(x->delta, x->graph);
     out->cost = run.makespan;
     out->tasks = out->touched = out->visited = ss_live_tasks(x->graph);
     return add_memory(s, false, out, err);
@@ -93,7 +94,7 @@ static uint32_t count_touched(const ss_live *l)
 
 static void undo(live *x)
 {
-    ss_replay_undo(x->replay);
+    ss_delta_undo(x->delta);
     ss_live_undo(x->graph);
 }
 
@@ -109,15 +110,17 @@ static ss_status change(ss_scorer *s, ss_error *err)
 static ss_status attempt(ss_scorer *s, ss_time bound, ss_score *out, ss_error *err)
 {
     live *x = s->state;
-    ss_replayed run;
+    ss_deltaed run;
     ss_status e = refuse_missing(s, change(s, err), err);
     if (!e)
-        e = (s->options.way == SS_SCORE_REPLAY ? ss_replay_whole : ss_replay_change)(
-            x->replay, x->graph, bound, &run, err);
+        e = s->options.way == SS_SCORE_REPLAY
+                ? ss_delta_whole(x->delta, x->graph, bound, &run, err)
+                : ss_delta_change(x->delta, x->graph, bound, SS_DELTA_AS_EXPECTED, &run, err);
     if (!e) {
         out->cost = run.makespan;
         out->stopped = run.stopped;
         out->visited = run.visited;
+        out->fell_back = run.fell_back;
         out->tasks = ss_live_tasks(x->graph);
         out->touched = count_touched(x->graph);
         e = add_memory(s, true, out, err);
@@ -130,9 +133,9 @@ static ss_status attempt(ss_scorer *s, ss_time bound, ss_score *out, ss_error *e
 static ss_status accept_live(ss_scorer *s, ss_error *err)
 {
     live *x = s->state;
-    ss_replay_keep(x->replay, x->graph);
+    ss_delta_keep(x->delta, x->graph);
     ss_live_keep(x->graph);
-    return ss_live_is_untidy(x->graph) ? ss_replay_tidy(x->replay, x->graph, err) : SS_OK;
+    return ss_live_is_untidy(x->graph) ? ss_delta_tidy(x->delta, x->graph, err) : SS_OK;
 }
 
 static void reject_live(ss_scorer *s)
@@ -145,7 +148,7 @@ static size_t memory(const ss_scorer *s)
     const live *x = s->state;
     size_t bytes = ss_lowered_memory(&x->lowered);
     if (x->graph)
-        bytes += ss_live_memory(x->graph) + ss_replay_memory(x->replay);
+        bytes += ss_live_memory(x->graph) + ss_delta_memory(x->delta);
     return bytes;
 }
 

@@ -416,9 +416,8 @@ static ss_status reserve(ss_delta *d, const ss_live *l, ss_error *err)
             d->list[r].run = 0;
         d->run = 1;
     }
-    e = SS_RESERVE(d->replay->now, d->replay->now_cap, slots, "a timeline", err);
-    if (!e)
-        e = ss_delta_prepare_lists(d, l, err);
+    e = ss_delta_prepare_lists(d, l, err);
+    d->lists_used = true;
     d->stops.n = d->settleds = d->moves = d->changed = 0;
     d->stops.hole = false;
     d->makespan = 0;
@@ -545,12 +544,12 @@ ss_status ss_delta_whole(ss_delta *d, const ss_live *l, ss_time bound, ss_deltae
     return e;
 }
 
-static ss_status fall_back(ss_delta *d, const ss_live *l, ss_time bound, ss_deltaed *out,
-                           ss_error *err)
+static ss_status fall_back(ss_delta *d, const ss_live *l, ss_time from, ss_time bound,
+                           ss_deltaed *out, ss_error *err)
 {
     uint32_t visited = out->visited;
     ss_replayed r = {0};
-    ss_status e = ss_replay_change(d->replay, l, bound, &r, err);
+    ss_status e = ss_replay_from(d->replay, l, from, bound, &r, err);
     *out = as_deltaed(&r, true);
     out->visited += visited;
     if (!e && !r.stopped)
@@ -558,16 +557,38 @@ static ss_status fall_back(ss_delta *d, const ss_live *l, ss_time bound, ss_delt
     return e;
 }
 
-/* What is certain before any task is looked at. */
-static bool is_hopeless(const ss_delta *d, const ss_live *l, ss_time bound, ss_deltaed *out)
+/* Whether sweeping costs less than simulating however many of the tasks from there on move. */
+static bool pays(const ss_delta *d, const ss_live *l, ss_time from)
+{
+    uint32_t most = l->n / SS_DELTA_COST, first_new = ss_live_first_new(l), moved = 0;
+    for (uint32_t b = l->blocks; b > 0; b--) /* what comes late is at the end */
+        for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++) {
+            moved += i >= first_new || d->replay->now[i].ready >= from;
+            if (moved > most)
+                return false;
+        }
+    return true;
+}
+
+static ss_status try_sweep(ss_delta *d, const ss_live *l, ss_time from, ss_time bound,
+                           uint32_t limit, ss_deltaed *out, ss_error *err)
 {
     ss_replayed r;
-    if (bound == SS_TIME_MAX)
-        return false;
-    bool hopeless =
-        ss_replay_too_long_a_way(d->replay, l, ss_replay_first_touched(d->replay, l), bound, &r);
-    *out = as_deltaed(&r, false);
-    return hopeless;
+    ss_status e = ss_replay_find_tails(d->replay, l, err);
+    if (!e)
+        e = reserve(d, l, err);
+    if (e)
+        return e;
+    if (ss_replay_too_long_a_way(d->replay, l, from, bound, &r)) {
+        *out = as_deltaed(&r, false);
+        return SS_OK;
+    }
+    e = set_out(d, l, err);
+    if (!e)
+        e = sweep(d, l, bound, limit, out, err);
+    if (!e && !out->stopped && !out->fell_back)
+        d->last = SS_DELTA_SWEPT;
+    return e;
 }
 
 ss_status ss_delta_change(ss_delta *d, const ss_live *l, ss_time bound, uint32_t limit,
@@ -575,28 +596,20 @@ ss_status ss_delta_change(ss_delta *d, const ss_live *l, ss_time bound, uint32_t
 {
     ss_replayed r;
     d->last = SS_DELTA_NOTHING;
-    *out = (ss_deltaed){0};
+    *out = (ss_deltaed){.fell_back = true};
     if (ss_replay_too_much_work(l, bound, &r)) {
         *out = as_deltaed(&r, false);
         return SS_OK;
     }
-    if (limit == 0)
-        return fall_back(d, l, bound, out, err);
-    ss_status e = ss_replay_find_tails(d->replay, l, err);
-    if (!e)
-        e = reserve(d, l, err);
-    if (e || is_hopeless(d, l, bound, out))
-        return e;
-    e = set_out(d, l, err);
-    if (!e)
-        e = sweep(d, l, bound, limit, out, err);
+    ss_status e = ss_replay_reserve_held(d->replay, l, err);
     if (e)
         return e;
-    if (out->fell_back)
-        return fall_back(d, l, bound, out, err);
-    if (!out->stopped)
-        d->last = SS_DELTA_SWEPT;
-    return SS_OK;
+    ss_time from = ss_replay_first_touched(d->replay, l);
+    if (limit == SS_DELTA_AS_EXPECTED)
+        limit = pays(d, l, from) ? SS_DELTA_NO_LIMIT : 0;
+    if (limit)
+        e = try_sweep(d, l, from, bound, limit, out, err);
+    return e || !out->fell_back ? e : fall_back(d, l, from, bound, out, err);
 }
 
 static void keep_swept(ss_delta *d, const ss_live *l)

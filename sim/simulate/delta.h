@@ -9,9 +9,9 @@
  * What is not stopped at keeps its times.  So each task is settled once, with times that are final;
  * nothing is ever corrected.  The result is the timeline of a whole simulation in every field.
  *
- * A change often moves most of what follows, and then it is cheaper to simulate all that follows
+ * A change mostly moves most of what follows, and then it is cheaper to simulate all that follows
  * (replay.h), which needs less time for a task.  So a run that has settled `limit` tasks goes over to
- * that, and ss_delta_change begins with it where the last changes have moved much.
+ * that, and SS_DELTA_AS_EXPECTED begins with it unless little follows.
  *
  * It holds one timeline, in a replay of its own.
  */
@@ -27,7 +27,9 @@ typedef struct ss_deltaed {
     uint32_t visited; /* tasks that were settled or simulated, also before falling back */
 } ss_deltaed;
 
-/* As a limit: what is cheaper by the changes before.  It depends on these alone, not on clocks. */
+/* As a limit: sweep only where that is cheaper even if all that follows moves.  It depends on the graph,
+ * the timeline and the change alone, not on clocks nor on what was tried before, so that a search
+ * that is resumed counts the same. */
 enum { SS_DELTA_AS_EXPECTED = UINT32_MAX - 1, SS_DELTA_NO_LIMIT = UINT32_MAX };
 
 typedef struct ss_delta ss_delta;

@@ -43,11 +43,16 @@ enum {
     SS_DELTA_LATE = 64     /* it has, and the task was not settled: its successors wait for it */
 };
 
+/* What it costs to settle a task, in tasks that are simulated again
+ * (docs/decisions/0022-what-a-delta-can-gain.md). */
+enum { SS_DELTA_COST = 6 };
+
 struct ss_delta {
     ss_replay *replay;
     ss_delta_list *list; /* [lists] by resource */
     uint32_t lists;
-    bool in_order; /* the lists are those of what is held */
+    bool in_order;   /* the lists are those of what is held */
+    bool lists_used; /* since a replay was kept */
 
     ss_delta_mark *mark; /* by slot */
     uint32_t mark_cap;

@@ -144,9 +144,10 @@ ss_status ss_delta_prepare_lists(ss_delta *d, const ss_live *l, ss_error *err)
 void ss_delta_follow_replay(ss_delta *d, const ss_live *l)
 {
     const ss_replay *r = d->replay;
-    if (!d->in_order && r->from)
-        return; /* what comes before is not known */
-    d->in_order = false;
+    bool known = d->in_order || !r->from, wanted = d->lists_used;
+    d->in_order = d->lists_used = false;
+    if (!known || !wanted)
+        return; /* where no sweep needs them they are not worth their keep */
     cut_lists(d, r->from);
     for (uint32_t k = 0; k < r->takens; k++)
         count(d, l, r->taken[k]);

@@ -46,13 +46,18 @@ size_t ss_replay_memory(const ss_replay *r)
 
 /* ---- before a run ------------------------------------------------------------------------ */
 
+ss_status ss_replay_reserve_held(ss_replay *r, const ss_live *l, ss_error *err)
+{
+    return SS_RESERVE(r->now, r->now_cap, (size_t)l->pool->n + 1, "a timeline", err);
+}
+
 static ss_status reserve(ss_replay *r, const ss_live *l, ss_error *err)
 {
     const ss_tasks *t = l->pool;
     size_t slots = (size_t)t->n + 1, resources = (size_t)t->devices + t->links + 1;
-    ss_status e = SS_RESERVE(r->next, r->next_cap, slots, "a timeline", err);
+    ss_status e = ss_replay_reserve_held(r, l, err);
     if (!e)
-        e = SS_RESERVE(r->now, r->now_cap, slots, "a timeline", err);
+        e = SS_RESERVE(r->next, r->next_cap, slots, "a timeline", err);
     if (!e)
         e = SS_RESERVE(r->taken, r->taken_cap, slots, "a timeline", err);
     if (!e)
@@ -68,9 +73,9 @@ static ss_status reserve(ss_replay *r, const ss_live *l, ss_error *err)
     return SS_OK;
 }
 
-static ss_time lag_of(const ss_replay *r, const ss_tasks *t, uint32_t where)
+static ss_time lag_of(const ss_tasks *t, uint32_t where)
 {
-    return where <= t->devices + t->links ? r->resource[where].lag : 0;
+    return where <= t->devices + t->links ? t->lag[where] : 0;
 }
 
 static ss_head head_of(const ss_play *p, uint32_t slot)
@@ -143,7 +148,7 @@ static bool ready_by_now(const ss_replay *r, const ss_live *l, uint32_t slot, ui
         if (p >= first_new)
             return false;
         const ss_live_row *row = &l->row[p];
-        ss_time finish = r->now[p].start + row->hold + lag_of(r, l->pool, row->where);
+        ss_time finish = r->now[p].start + row->hold + lag_of(l->pool, row->where);
         *out = finish > *out ? finish : *out;
     }
     return true;
@@ -196,7 +201,7 @@ static void keep_times(ss_replay *r, const ss_live *l, uint32_t i)
         for (uint32_t k = 0; k < n; k++)
             take(&r->resource[res[k]], row->hold, end);
     }
-    ss_time finish = end + lag_of(r, t, row->where);
+    ss_time finish = end + lag_of(t, row->where);
     if (finish > r->next_makespan)
         r->next_makespan = finish;
     for (uint32_t o = row->first; o < row->last; o++) {
@@ -376,22 +381,27 @@ ss_status ss_replay_whole(ss_replay *r, const ss_live *l, ss_time bound, ss_repl
     return run(r, l, bound, out, err);
 }
 
+ss_status ss_replay_from(ss_replay *r, const ss_live *l, ss_time from, ss_time bound,
+                         ss_replayed *out, ss_error *err)
+{
+    r->next_makespan = 0;
+    r->from = from;
+    ss_status e = ss_replay_find_tails(r, l, err);
+    if (!e)
+        e = reserve(r, l, err);
+    if (e || ss_replay_too_long_a_way(r, l, from, bound, out))
+        return e;
+    set_out_from(r, l, from);
+    return run(r, l, bound, out, err);
+}
+
 ss_status ss_replay_change(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed *out,
                            ss_error *err)
 {
     if (ss_replay_too_much_work(l, bound, out))
         return SS_OK;
-    r->next_makespan = 0;
-    ss_status e = ss_replay_find_tails(r, l, err);
-    if (!e)
-        e = reserve(r, l, err);
-    if (e)
-        return e;
-    r->from = ss_replay_first_touched(r, l);
-    if (ss_replay_too_long_a_way(r, l, r->from, bound, out))
-        return SS_OK;
-    set_out_from(r, l, r->from);
-    return run(r, l, bound, out, err);
+    ss_status e = ss_replay_reserve_held(r, l, err);
+    return e ? e : ss_replay_from(r, l, ss_replay_first_touched(r, l), bound, out, err);
 }
 
 void ss_replay_hold(ss_replay *r, ss_time makespan)

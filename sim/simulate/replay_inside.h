@@ -51,7 +51,14 @@ struct ss_replay {
 
 ss_status ss_replay_refuse_overflow(uint32_t id, ss_error *err);
 
-/* The first time that the change under way can touch. */
+/* Room in `now` for all slots. */
+ss_status ss_replay_reserve_held(ss_replay *r, const ss_live *l, ss_error *err);
+
+/* All that is ready from a time on that is not after the first affected one. */
+ss_status ss_replay_from(ss_replay *r, const ss_live *l, ss_time from, ss_time bound,
+                         ss_replayed *out, ss_error *err);
+
+/* The first time that the change under way can touch; there is room in `now`. */
 ss_time ss_replay_first_touched(const ss_replay *r, const ss_live *l);
 
 /* Whether some resource has more work than the bound allows. */

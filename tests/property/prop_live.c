@@ -217,11 +217,6 @@ static uint64_t state(const work *w)
     net_must(ss_delta_timeline(w->delta, l, false, &held, &err), &err);
     h = hash_timeline(h, &held);
     ss_timeline_free(&held);
-    for (uint32_t r = 1; r < w->delta->lists; r++)
-        for (uint32_t i = 0; i < w->delta->list[r].n; i++) {
-            h = ss_hash_u64(h, (uint64_t)w->delta->list[r].at[i].ready);
-            h = ss_hash_u64(h, w->delta->list[r].at[i].key);
-        }
     return h;
 }
 
@@ -401,7 +396,7 @@ static bool one_change(work *w, int number, int accepted)
     ss_live_undo(w->live);
     ss_strategy_free(w->s);
     w->s = before;
-    if (right && state(w) != held) {
+    if (right && (state(w) != held || ss_delta_check(w->delta, w->live, false, &err))) {
         printf("  seed %llu, change %d: undoing left a trace\n", (unsigned long long)seed, number);
         right = false;
     }
