@@ -41,6 +41,7 @@ typedef enum ss_memory_rule {
 typedef struct ss_score_options {
     ss_score_way way;
     bool early_stop; /* a try may end when it is certain that the bound is passed; not for full */
+    bool count_changed; /* fills ss_score.changed, which costs a look at every task */
     ss_memory_rule memory;
     double penalty_s_per_byte; /* 1e-9, 1 ms for each MB, is what later releases took */
     ss_lower_options lower;

@@ -120,6 +120,8 @@ static ss_status attempt(ss_scorer *s, ss_time bound, ss_score *out, ss_error *e
         out->cost = run.makespan;
         out->stopped = run.stopped;
         out->visited = run.visited;
+        if (s->options.count_changed && !run.stopped)
+            out->changed = ss_delta_changed(x->delta, x->graph);
         out->fell_back = run.fell_back;
         out->tasks = ss_live_tasks(x->graph);
         out->touched = count_touched(x->graph);

@@ -524,7 +524,7 @@ static void a_person_stops_a_search_and_it_goes_on_where_it_was(void)
         ss_search_options o = options(0);
         o.threads = threads;
         stopper who = {.at = 2, .with = SS_ESTOPPED};
-        ss_watch watch = {&who, stop_look, stop_over};
+        ss_watch watch = {.context = &who, .look = stop_look, .over = stop_over};
         ss_search_sink sink = log_sink(&parts);
         ss_search *s = search_of(&b, 3, &o);
         CHECK_OK(ss_search_run(s, &sink, &watch, &err));
@@ -563,7 +563,7 @@ static void another_refusal_of_the_watch_is_an_error(void)
     bench b;
     begin(&b, 4);
     stopper who = {.at = 1, .with = SS_EIO};
-    ss_watch watch = {&who, stop_look, stop_over};
+    ss_watch watch = {.context = &who, .look = stop_look, .over = stop_over};
     ss_search_options o = options(0);
     ss_search *s = search_of(&b, 1, &o);
     CHECK(ss_search_run(s, NULL, &watch, &err) == SS_EIO);
