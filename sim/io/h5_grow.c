@@ -11,8 +11,12 @@
 #include "base/mem.h"
 #include "io/h5_column.h"
 
+/* Measured on the log of a search: 43 bytes a step in place of 200, for a tenth more time; level 4
+ * saves 1 byte more.  A commit compresses the last chunk of each column again (2 ms of 22 columns),
+ * and what that one had is used again: 300 commits of 64 steps leave the file no larger than one. */
 enum {
     CHUNK_ROWS = 4096,
+    DEFLATE_LEVEL = 1,
     BLOCK_ROWS = 4 * CHUNK_ROWS /* gathered at a time */
 };
 
@@ -28,7 +32,10 @@ ss_status ss_h5_reopen(const char *path, ss_pages *p, ss_h5 **out, ss_error *err
     if (how >= 0 && H5Pset_fclose_degree(how, H5F_CLOSE_STRONG) >= 0 &&
         H5Pset_libver_bounds(how, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0)
         f->file = H5Fopen(path, H5F_ACC_RDWR, how);
-    ss_status s = f->file < 0 ? ss_h5_failed(f, "open", "", err) : SS_OK;
+    ss_status s = SS_OK;
+    if (f->file < 0)
+        s = ss_pages_lack_memory(p) ? ss_fail_memory(err, "an HDF5 file", sizeof *f)
+                                    : ss_h5_failed(f, "open", "", err);
     H5Pclose(how);
     ss_h5_unquiet(&h);
     f->writing = true;
@@ -84,7 +91,8 @@ static hid_t growing_list(void)
 {
     hsize_t chunk = CHUNK_ROWS;
     hid_t list = H5Pcreate(H5P_DATASET_CREATE);
-    if (list < 0 || H5Pset_obj_track_times(list, 0) < 0 || H5Pset_chunk(list, 1, &chunk) < 0) {
+    if (list < 0 || H5Pset_obj_track_times(list, 0) < 0 || H5Pset_chunk(list, 1, &chunk) < 0 ||
+        H5Pset_shuffle(list) < 0 || H5Pset_deflate(list, DEFLATE_LEVEL) < 0) {
         H5Pclose(list);
         return H5I_INVALID_HID;
     }

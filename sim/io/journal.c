@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -17,8 +18,9 @@
 #include "io/file.h"
 
 enum {
-    CHECK = 9,           /* a blank and 8 digits */
-    MOST_BYTES = 1 << 30 /* a journal has some seconds of rows */
+    CHECK = 9,            /* a blank and 8 digits */
+    MOST_BYTES = 1 << 30, /* a journal has some seconds of rows */
+    LOOKS = 10            /* who only looks whether it is locked holds it for a moment */
 };
 
 static const char first_words[] = "soapstone journal 1 ";
@@ -36,6 +38,13 @@ static char *name_of_journal(const char *name)
     return path;
 }
 
+static ss_status is_being_written(const ss_journal *j, ss_error *err)
+{
+    return ss_fail(err, SS_EIO,
+                   "%.*s is being written by another soapstone (it holds the lock on %s)",
+                   (int)(strlen(j->path) - strlen(".journal")), j->path, j->path);
+}
+
 static ss_status open_locked(ss_journal *j, ss_error *err)
 {
     j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -46,13 +55,14 @@ static ss_status open_locked(ss_journal *j, ss_error *err)
         return ss_file_fail(err, errno, "write", j->path);
     if (!S_ISREG(is.st_mode))
         return ss_fail(err, SS_EINVAL, "cannot write %s: it is no regular file", j->path);
-    if (!flock(j->fd, LOCK_EX | LOCK_NB))
-        return SS_OK;
-    if (errno != EWOULDBLOCK)
-        return ss_file_fail(err, errno, "lock", j->path);
-    return ss_fail(err, SS_EIO,
-                   "%.*s is being written by another soapstone (it holds the lock on %s)",
-                   (int)(strlen(j->path) - strlen(".journal")), j->path, j->path);
+    for (int k = 0; flock(j->fd, LOCK_EX | LOCK_NB); k++) {
+        if (errno != EWOULDBLOCK)
+            return ss_file_fail(err, errno, "lock", j->path);
+        if (k == LOOKS)
+            return is_being_written(j, err);
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    return SS_OK;
 }
 
 /* The one before us may have removed it between our opening and our locking. */

@@ -172,6 +172,8 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access, haddr
     driver_file *f = info ? ss_alloc_zeroed(1, sizeof *f) : NULL;
     if (f)
         f->p = *info;
+    else if (info)
+        (*info)->no_memory = true;
     return f ? &f->base : NULL;
 }
 
@@ -326,6 +328,11 @@ void ss_pages_free(ss_pages *p)
     ss_free(p->slot);
     ss_free(p->path);
     ss_free(p);
+}
+
+bool ss_pages_lack_memory(const ss_pages *p)
+{
+    return p->no_memory;
 }
 
 size_t ss_pages_waiting(const ss_pages *p)

@@ -36,6 +36,9 @@ void ss_pages_free(ss_pages *p);
 /* A file access list for H5Fopen with this driver, whatever name is given.  Negative on failure. */
 hid_t ss_pages_access(ss_pages *p);
 
+/* Whether a page, or the driver, found no memory. */
+bool ss_pages_lack_memory(const ss_pages *p);
+
 size_t ss_pages_waiting(const ss_pages *p); /* bytes that the next commit has to write */
 
 /* After H5Fflush.  When it fails before the end of step 2, the file is as it was committed last, and

@@ -8,6 +8,7 @@
 #include "io/measured_h5.h"
 #include "io/record.h"
 #include "io/record_layout.h"
+#include "io/trajectory.h"
 
 /* What is told of a timeline without reading its tables. */
 typedef struct timeline {
@@ -24,6 +25,8 @@ typedef struct contents {
     ss_names strategies, files;
     timeline *timeline;
     uint32_t timelines;
+    ss_trajectory_view search; /* without chains: of no search */
+    ss_trajectory_state state; /* of the file, where it is the log of a search */
     ss_arena arena;
 } contents;
 
@@ -146,6 +149,58 @@ static double per_second(const timeline *t)
     return t->summary.step_time ? t->summary.samples / ss_time_seconds(t->summary.step_time) : 0;
 }
 
+/* What a chain did, counted. */
+typedef struct tally {
+    uint32_t accepted, stopped;
+    uint64_t best_step;
+    ss_time best;
+    double seconds;
+} tally;
+
+static tally count(const ss_trajectory_chain *c)
+{
+    tally t = {.best = c->start_cost};
+    for (uint32_t i = 0; i < c->steps; i++) {
+        const ss_trajectory_step *s = &c->step[i];
+        t.accepted += s->accepted;
+        t.stopped += s->stopped;
+        if (s->best != t.best)
+            t.best_step = s->step;
+        t.best = s->best;
+        t.seconds = s->wallclock_s;
+    }
+    return t;
+}
+
+static const char *state_text(const contents *c, const ss_trajectory_chain *chain)
+{
+    if (c->state == SS_TRAJECTORY_KILLED)
+        return "killed";
+    return chain->end ? chain->end : "at work";
+}
+
+static void tell_search(const char *path, const contents *c, ss_text *out)
+{
+    for (uint32_t i = 0; i < c->search.chains; i++) {
+        const ss_trajectory_chain *chain = &c->search.chain[i];
+        char start[SS_QUANTITY_TEXT], best[SS_QUANTITY_TEXT], took[SS_QUANTITY_TEXT];
+        tally t = count(chain);
+        ss_text_add(out, "  search      %s: %u proposal%s, step %s -> %s (at proposal %llu)",
+                    chain->name, chain->steps, ss_plural(chain->steps),
+                    ss_format_time(chain->start_cost, start, sizeof start),
+                    ss_format_time(t.best, best, sizeof best), (unsigned long long)t.best_step);
+        if (chain->steps)
+            ss_text_add(out, ", %.3g %% accepted, %s", 100.0 * t.accepted / chain->steps,
+                        ss_format_quantity(t.seconds, SS_UNIT_SECONDS, took, sizeof took));
+        ss_text_add(out, "; %s\n", state_text(c, chain));
+    }
+    if (c->search.chains && c->state == SS_TRAJECTORY_KILLED)
+        ss_text_add(out,
+                    "              the last rows are in %s.journal: \"soapstone repair %s\" brings "
+                    "them in\n",
+                    path, path);
+}
+
 static void tell(const char *path, const contents *c, ss_text *out)
 {
     ss_text_add(out, "%s: soapstone record, format %llu, by %s\n", path,
@@ -187,6 +242,7 @@ static void tell(const char *path, const contents *c, ss_text *out)
                     ss_plural(links));
         ss_text_add(out, "              %s\n", t->assumptions);
     }
+    tell_search(path, c, out);
 }
 
 static void add_json(ss_text *out, const char *before, const char *value)
@@ -214,6 +270,35 @@ static void tell_timeline_json(const timeline *t, ss_text *out)
     add_number(out, ", \"bytes_moved\": ", t->summary.bytes_moved);
     ss_text_add(out, ", \"tasks\": %u, \"devices\": %u, \"links\": %u}", t->tasks,
                 t->summary.devices, t->lanes - t->summary.devices);
+}
+
+static void tell_search_json(const contents *c, ss_text *out)
+{
+    static const char *const state[] = {"closed", "killed", "being written"};
+    _Static_assert(SS_TRAJECTORY_CLOSED == 0 && SS_TRAJECTORY_KILLED == 1 &&
+                       SS_TRAJECTORY_BEING_WRITTEN == 2,
+                   "a state has another name");
+    add_json(out, ",\n \"search\": {\"state\": ", state[c->state]);
+    add_json(out, ", \"options\": ", c->search.options);
+    add_json(out, ", \"limits\": ", c->search.limits);
+    ss_text_add(out, ",\n  \"chains\": [");
+    for (uint32_t i = 0; i < c->search.chains; i++) {
+        const ss_trajectory_chain *chain = &c->search.chain[i];
+        tally t = count(chain);
+        add_json(out, i ? ",\n    {\"name\": " : "\n    {\"name\": ", chain->name);
+        add_json(out, ", \"start\": ", chain->start);
+        ss_text_add(out, ", \"proposals\": %u, \"accepted\": %u, \"stopped\": %u", chain->steps,
+                    t.accepted, t.stopped);
+        add_number(out, ", \"start_s\": ", ss_time_seconds(chain->start_cost));
+        add_number(out, ", \"best_s\": ", ss_time_seconds(t.best));
+        ss_text_add(out, ", \"best_proposal\": %llu", (unsigned long long)t.best_step);
+        add_number(out, ", \"beta\": ", chain->beta_per_s);
+        add_number(out, ", \"wallclock_s\": ", t.seconds);
+        if (chain->end)
+            add_json(out, ", \"end\": ", chain->end);
+        ss_text_add(out, "}");
+    }
+    ss_text_add(out, "]}");
 }
 
 static void tell_json(const char *path, const contents *c, ss_text *out)
@@ -252,7 +337,10 @@ static void tell_json(const char *path, const contents *c, ss_text *out)
         ss_text_add(out, "%s", i ? "," : "");
         tell_timeline_json(&c->timeline[i], out);
     }
-    ss_text_add(out, "]}\n");
+    ss_text_add(out, "]");
+    if (c->search.chains)
+        tell_search_json(c, out);
+    ss_text_add(out, "}\n");
 }
 
 static ss_status describe_record(ss_h5 *f, const char *path, bool json, ss_text *out, ss_error *err)
@@ -267,12 +355,17 @@ static ss_status describe_record(ss_h5 *f, const char *path, bool json, ss_text 
         s = get_inputs(f, &c, err);
     if (!s)
         s = get_timelines(f, &c, err);
+    if (!s && ss_h5_has(f, "search")) {
+        s = ss_trajectory_read(path, &c.search, err);
+        c.state = ss_trajectory_look(path);
+    }
     if (!s)
         json ? tell_json(path, &c, out) : tell(path, &c, out);
     if (!s)
         s = ss_text_status(out, err);
     ss_names_free(&c.strategies);
     ss_names_free(&c.files);
+    ss_arena_free(&c.search.arena);
     ss_arena_free(&c.arena);
     return s;
 }
@@ -282,9 +375,9 @@ ss_status ss_record_describe(const char *path, bool json, ss_text *out, ss_error
     ss_h5 *f;
     ss_status s = ss_h5_open(path, &f, err);
     if (s)
-        return s;
+        return ss_trajectory_name_repair(path, s, err);
     s = ss_measured_is_in_h5(f) ? ss_measured_describe_h5(f, json, out, err)
                                 : describe_record(f, path, json, out, err);
     ss_h5_close(f);
-    return s;
+    return ss_trajectory_name_repair(path, s, err);
 }

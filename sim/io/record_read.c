@@ -6,6 +6,7 @@
 #include "io/h5.h"
 #include "io/record.h"
 #include "io/record_layout.h"
+#include "io/trajectory.h"
 
 /* "data, expert and 3 more" */
 static void list_names(const ss_names *names, ss_text *out)
@@ -139,7 +140,7 @@ ss_status ss_record_read_timeline(const char *path, const char *name_or_null, ss
     reading r = {NULL, group, {.model = NULL}};
     ss_status s = ss_h5_open(path, &r.f, err);
     if (s)
-        return s;
+        return ss_trajectory_name_repair(path, s, err);
     s = ss_h5_check_format(r.f, SS_RECORD_KIND, SS_RECORD_FORMAT, err);
     if (!s)
         s = find(r.f, &timelines, name_or_null, group, sizeof group, err);
@@ -182,7 +183,7 @@ ss_status ss_record_read_strategy(const char *path, const char *name_or_null, co
     ss_h5 *f;
     ss_status s = ss_h5_open(path, &f, err);
     if (s)
-        return s;
+        return ss_trajectory_name_repair(path, s, err);
     s = ss_h5_check_format(f, SS_RECORD_KIND, SS_RECORD_FORMAT, err);
     if (!s)
         s = find(f, &strategies, name_or_null, group, sizeof group, err);

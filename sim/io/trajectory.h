@@ -104,10 +104,14 @@ ss_status ss_trajectory_read(const char *path, ss_trajectory_view *out, ss_error
 /* Whether a journal lies beside the file, and whether somebody is writing to it. */
 typedef enum ss_trajectory_state {
     SS_TRAJECTORY_CLOSED,
-    SS_TRAJECTORY_BEING_WRITTEN,
-    SS_TRAJECTORY_KILLED
+    SS_TRAJECTORY_KILLED,
+    SS_TRAJECTORY_BEING_WRITTEN
 } ss_trajectory_state;
 
 ss_trajectory_state ss_trajectory_look(const char *path);
+
+/* To a reader's sentence about a damaged file the command that repairs it is added, where a journal
+ * lies beside it that nobody writes to.  Returns `s`. */
+ss_status ss_trajectory_name_repair(const char *path, ss_status s, ss_error *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "io/file.h"
 #include "io/trajectory_inside.h"
 
 /* ------------------------------------------------------------------------------------- creating */
@@ -114,6 +115,16 @@ static ss_status refuse_unended(const char *path, const ss_text *content, ss_err
         path, path);
 }
 
+/* In the words of a file that cannot be written, before a journal is made beside it. */
+static ss_status check_path(const char *path, ss_error *err)
+{
+    ss_file f;
+    ss_status s = ss_file_begin(path, &f, err);
+    if (!s)
+        ss_file_abandon(&f);
+    return s;
+}
+
 static ss_status create(ss_trajectory *t, const ss_trajectory_inputs *in, const ss_text *content,
                         ss_error *err)
 {
@@ -136,6 +147,8 @@ ss_status ss_trajectory_create(const char *path, const ss_trajectory_inputs *in,
     ss_status s = in->starts ? ss_log_blank(path, &t, err)
                              : ss_fail(err, SS_EINVAL, "%s: a search without a start", path);
     bool had_journal = ss_journal_look(path) != 0;
+    if (!s)
+        s = check_path(path, err);
     if (!s)
         s = ss_journal_open(path, &t->journal, &content, err);
     if (!s) {

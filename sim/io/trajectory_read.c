@@ -78,7 +78,7 @@ static ss_status read_all(ss_h5 *f, ss_trajectory_view *v, ss_error *err)
     return s;
 }
 
-static ss_status name_the_repair(const char *path, ss_status s, ss_error *err)
+ss_status ss_trajectory_name_repair(const char *path, ss_status s, ss_error *err)
 {
     if (s == SS_EFORMAT && ss_trajectory_look(path) == SS_TRAJECTORY_KILLED && err) {
         ss_error why = *err;
@@ -93,7 +93,7 @@ ss_status ss_trajectory_read(const char *path, ss_trajectory_view *out, ss_error
     ss_trajectory_view v = {.chains = 0};
     ss_status s = ss_h5_open(path, &f, err);
     if (s)
-        return name_the_repair(path, s, err);
+        return ss_trajectory_name_repair(path, s, err);
     s = ss_h5_check_format(f, SS_RECORD_KIND, SS_RECORD_FORMAT, err);
     if (!s && !ss_log_is_in(f))
         s = ss_fail(err, SS_EINVAL, "%s is a record, but no log of a search", path);
@@ -104,5 +104,5 @@ ss_status ss_trajectory_read(const char *path, ss_trajectory_view *out, ss_error
         ss_arena_free(&v.arena);
     else
         *out = v;
-    return name_the_repair(path, s, err);
+    return ss_trajectory_name_repair(path, s, err);
 }

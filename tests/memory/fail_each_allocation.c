@@ -23,6 +23,7 @@
 #include "io/report.h"
 #include "io/strategy_file.h"
 #include "io/trace.h"
+#include "io/trajectory.h"
 #include "io/view.h"
 #include "simulate/cost.h"
 #include "simulate/result.h"
@@ -269,6 +270,92 @@ static ss_status read_strategy_of_record(ss_error *err)
     return status;
 }
 
+#define LOG HERE "log.h5"
+
+static ss_status take_a_step(const ss_search_sink *sink, uint64_t step, ss_error *err)
+{
+    static ss_device other[] = {{4}, {1}};
+    ss_choice from[2], to[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        from[i] = to[i] = (ss_choice){{i + 1}, ready.s->config[i + 1]};
+        to[i].config.parts = to[i].config.degree[0] = 2;
+        to[i].config.degree[1] = 1;
+        to[i].config.device = other;
+    }
+    ss_step s = {.step = step,
+                 .op = 1,
+                 .ops = 1 + step % 2,
+                 .from = from,
+                 .to = to,
+                 .accepted = step == 3,
+                 .proposed = 71,
+                 .current = step < 3 ? 75 : 71,
+                 .best = step < 3 ? 75 : 71};
+    return sink->step(sink->context, 0, &s, err);
+}
+
+static ss_status ask_the_past(ss_trajectory *t, ss_error *err)
+{
+    ss_search_past past = ss_trajectory_past(t);
+    ss_search_left left;
+    const ss_choice *to;
+    uint64_t step;
+    uint32_t n;
+    ss_time cost;
+    ss_status s = past.accepted(past.context, 0, 0, &step, &to, &n, &cost, err);
+    return s ? s : past.last(past.context, 0, &left, err);
+}
+
+static ss_status log_steps(ss_trajectory *t, uint64_t from, uint64_t to, ss_error *err)
+{
+    ss_search_sink sink = ss_trajectory_sink(t);
+    ss_status s = from > 1 ? ask_the_past(t, err) : SS_OK;
+    if (!s)
+        s = sink.begin(sink.context, 0, ready.s, 75, 0.1, err);
+    for (uint64_t k = from; !s && k <= to; k++)
+        s = take_a_step(&sink, k, err);
+    if (!s)
+        s = sink.flush(sink.context, err);
+    if (!s)
+        s = sink.end(sink.context, 0, SS_END_PROPOSALS, err);
+    ss_status closed = ss_trajectory_close(t, ready.s, s ? NULL : err);
+    return s ? s : closed;
+}
+
+static ss_status log_a_search(ss_error *err)
+{
+    static const ss_manifest manifest = {.version = "1", .command = "c", .script_name = "s"};
+    ss_search_start start = {"data", ready.s};
+    ss_trajectory_inputs in = {.manifest = &manifest,
+                               .model = ready.m,
+                               .topology = ready.t,
+                               .start = &start,
+                               .starts = 1,
+                               .seed = 7,
+                               .commit_every_s = 1e-9};
+    ss_trajectory *t;
+    ss_trajectory_view v = {.chains = 0};
+    ss_text text = {0};
+    (void)remove(LOG);
+    (void)remove(LOG ".journal");
+    ss_status s = ss_trajectory_create(LOG, &in, &t, err);
+    if (!s)
+        s = log_steps(t, 1, 5, err);
+    if (!s)
+        s = ss_trajectory_resume(LOG, &in, &t, err);
+    if (!s)
+        s = log_steps(t, 6, 9, err);
+    if (!s)
+        s = ss_trajectory_read(LOG, &v, err);
+    if (!s)
+        s = ss_record_describe(LOG, false, &text, err);
+    if (!s)
+        s = ss_trajectory_repair(LOG, &text, err);
+    ss_arena_free(&v.arena);
+    ss_text_free(&text);
+    return s;
+}
+
 static ss_status say_costs(ss_error *err)
 {
     ss_text line = {0}, notes = {0};
@@ -413,6 +500,11 @@ static void loading_a_strategy_every_failure_is_clean(void)
     check_job(load_strategy, false);
 }
 
+static void logging_a_search_every_failure_is_clean(void)
+{
+    check_job(log_a_search, false);
+}
+
 static void reading_a_record_every_failure_is_clean(void)
 {
     check_job(read_record, false);
@@ -488,6 +580,7 @@ int main(void)
     RUN(tabulating_for_figures_every_failure_is_clean);
     RUN(saving_a_strategy_every_failure_is_clean);
     RUN(loading_a_strategy_every_failure_is_clean);
+    RUN(logging_a_search_every_failure_is_clean);
     RUN(reading_a_record_every_failure_is_clean);
     RUN(loading_a_strategy_from_a_record_every_failure_is_clean);
     RUN(saying_the_costs_every_failure_is_clean);

@@ -400,6 +400,7 @@ static void what_is_no_log_is_refused(void)
     CHECK_TEXT(err.text, "there is no " HERE "t.h5.journal to repair it from");
     CHECK(ss_trajectory_repair(HERE "none.h5", &report, &err) == SS_ENOTFOUND, "%s", err.text);
     CHECK(ss_trajectory_create(HERE "no/a.h5", &fake.in, &t, &err) == SS_ENOTFOUND, "%s", err.text);
+    CHECK_TEXT(err.text, "a.h5: there is no folder " HERE "no");
     CHECK(ss_trajectory_create("/dev/null", &fake.in, &t, &err) != SS_OK, "/dev/null");
     CHECK(!is_there("/dev/null.journal"), "a journal was left");
     ss_text_free(&report);
