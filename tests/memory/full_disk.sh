@@ -65,6 +65,44 @@ fails_after_some_bytes() {
     passed=$((passed + 1))
 }
 
+# The log of a search is not whole or nothing: what was flushed is there after a repair.
+logs_keep_what_they_have() {
+    file=$dir/log.h5
+    writer=$SS_BUILDDIR/tests/property/kill_trajectory
+    "$writer" --write "$file" 3000 2>"$dir/err" || {
+        fail log "it cannot be written at all"
+        return
+    }
+    size=$(wc -c <"$file")
+    for after in 0 1 $((size / 3)) $((size * 2 / 3)) $((size - 1)) $((size + 100000)); do
+        rm -f "$file"
+        LD_PRELOAD=$library FULL_DISK_AFTER=$after "$writer" --write "$file" 3000 2>"$dir/err"
+        status=$?
+        if [ $status != 3 ]; then
+            fail "log, full after $after bytes" "exit status $status"
+            return
+        elif ! grep -q 'log\.h5.*No space left on device' "$dir/err"; then
+            fail "log, full after $after bytes" "it does not say what is the matter with which file"
+            return
+        elif [ ! -e "$file" ]; then
+            if [ -e "$file.journal" ]; then
+                fail "log, full after $after bytes" "it left a journal"
+                return
+            fi
+            continue
+        elif ! grep -q "soapstone repair $file" "$dir/err"; then
+            fail "log, full after $after bytes" "it does not say what to do"
+            return
+        elif ! "$SOAPSTONE" repair "$file" >"$dir/err" 2>&1 || ! "$SOAPSTONE" inspect "$file" >"$dir/err" 2>&1; then
+            fail "log, full after $after bytes" "it cannot be repaired"
+            return
+        fi
+    done
+    rm -f "$file"
+    echo "ok     log: full after some bytes"
+    passed=$((passed + 1))
+}
+
 full_tmpfs() { # inside a mount namespace of our own; $1 bytes are taken already, the rest are files to write
     umount "$dir/small" 2>/dev/null
     mount -t tmpfs -o size=64k,mode=755 none "$dir/small" || return 9
@@ -117,6 +155,7 @@ else
     fails_after_some_bytes trace json
     fails_after_some_bytes graph dot
     fails_after_some_bytes strategy json
+    logs_keep_what_they_have
     if command -v gnuplot >/dev/null; then fails_after_some_bytes figure svg; fi
 fi
 

@@ -3,6 +3,7 @@
  *
  *   kill_trajectory [KILLS [SEED]]
  *   kill_trajectory --measure STEPS     bytes and seconds of a step
+ *   kill_trajectory --write FILE STEPS  writes a log, as a program would
  *
  * To be there: every step that was flushed, and every step that was told a second before the end. */
 #include "config.h"
@@ -26,7 +27,7 @@ enum { MOMENTS = 1000, LONGEST_MS = 2500 };
 typedef struct shared {
     volatile uint32_t flushed, told; /* of the one chain */
     volatile uint32_t moments;
-    volatile double at[MOMENTS];          /* s */
+    volatile double at[MOMENTS];        /* s */
     volatile uint32_t told_at[MOMENTS]; /* every hundredth of a second or so */
 } shared;
 
@@ -52,15 +53,16 @@ static void note_moment(double now)
 }
 
 /* A real search flushes every tenth of a second. */
-static void write_for_ever(uint64_t most)
+static ss_status write_log(const char *path, uint64_t most)
 {
     static fake_chain c;
     ss_trajectory *t;
     fake_start(&c, &fake, seed, 0);
-    if (ss_trajectory_create(LOG, &fake.in, &t, &err))
-        fixture_failed();
+    ss_status s = ss_trajectory_create(path, &fake.in, &t, &err);
+    if (s)
+        return s;
     ss_search_sink sink = ss_trajectory_sink(t);
-    ss_status s = sink.begin(t, 0, fake.s[0], fake_start_cost(0), fake_beta(0), &err);
+    s = sink.begin(t, 0, fake.s[0], fake_start_cost(0), fake_beta(0), &err);
     double flushed = now_s();
     for (uint64_t k = 0; !s && k < most; k++) {
         s = sink.step(t, 0, fake_next(&c), &err);
@@ -75,8 +77,10 @@ static void write_for_ever(uint64_t most)
         reached->flushed = (uint32_t)k + 1;
         flushed = now_s();
     }
-    if (s || sink.end(t, 0, SS_END_PROPOSALS, &err) || ss_trajectory_close(t, NULL, &err))
-        fixture_failed();
+    if (!s)
+        s = sink.end(t, 0, SS_END_PROPOSALS, &err);
+    ss_status closed = ss_trajectory_close(t, fake.s[0], s ? NULL : &err);
+    return s ? s : closed;
 }
 
 /* Steps told a second before the end. */
@@ -121,7 +125,7 @@ static double kill_one(ss_rng *rng)
     fflush(stdout);
     pid_t child = fork();
     if (!child) {
-        write_for_ever(UINT64_MAX);
+        (void)write_log(LOG, UINT64_MAX);
         _exit(1);
     }
     usleep(1000 * (useconds_t)ss_rng_below(rng, LONGEST_MS));
@@ -181,7 +185,8 @@ static int measure(uint64_t steps)
         fake_next(&c);
     double alone = now_s() - began;
     began = now_s();
-    write_for_ever(steps);
+    if (write_log(LOG, steps))
+        fixture_failed();
     double with = now_s() - began;
     if (stat(LOG, &is))
         return 1;
@@ -191,21 +196,32 @@ static int measure(uint64_t steps)
     return 0;
 }
 
+static int only_write(const char *path, uint64_t steps)
+{
+    if (!write_log(path, steps))
+        return 0;
+    fprintf(stderr, "%s\n", err.text);
+    return ss_status_exit(err.status);
+}
+
 int main(int argc, char **argv)
 {
     bool measures = argc > 2 && !strcmp(argv[1], "--measure");
-    if (!measures && argc > 1)
+    if (!measures && argc > 1 && *argv[1] != '-')
         kills = atol(argv[1]);
-    seed = !measures && argc > 2 ? strtoull(argv[2], NULL, 10) : 20;
-    if (!measures && system("command -v h5ls >/dev/null && command -v h5dump >/dev/null")) {
+    seed = !measures && argc == 3 ? strtoull(argv[2], NULL, 10) : 20;
+    if (argc < 3 && system("command -v h5ls >/dev/null && command -v h5dump >/dev/null")) {
         printf("skipped: no h5ls and h5dump\n");
         return 77;
     }
-    reached = mmap(NULL, sizeof *reached, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (reached == MAP_FAILED || system("rm -rf " HERE) || mkdir(HERE, 0755))
-        return 1;
+    reached =
+        mmap(NULL, sizeof *reached, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     fake_open(&fake);
     fake.in.starts = 1;
+    if (reached != MAP_FAILED && argc > 3 && !strcmp(argv[1], "--write"))
+        return only_write(argv[2], strtoull(argv[3], NULL, 10));
+    if (reached == MAP_FAILED || system("rm -rf " HERE) || mkdir(HERE, 0755))
+        return 1;
     if (measures)
         return measure(strtoull(argv[2], NULL, 10));
     printf("seed %llu\n", (unsigned long long)seed);

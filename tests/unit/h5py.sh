@@ -15,6 +15,7 @@ if [ $python = none ]; then
 fi
 "$SS_BUILDDIR/tests/unit/test_record" $dir/run.h5
 "$SS_BUILDDIR/tests/unit/test_measured_h5" $dir/profile.h5
+"$SS_BUILDDIR/tests/unit/test_trajectory" $dir/search.h5
 awk '/^```python$/ { on = 1; next } /^```$/ { on = 0 } on' "$SS_SRCDIR/docs/file-format.md" >$dir/examples.py
 cd $dir
 passed=0 failed=0
@@ -37,10 +38,12 @@ says 'conv1 *backward'
 says 'gpu0'
 says '64x4096 < 64x1024'
 claim every_column_explains_itself_and_holds_what_was_written $python "$SS_SRCDIR/tests/unit/look_with_h5py.py" run.h5 profile.h5 \
-    "$SS_SRCDIR/docs/file-format.md"
+    "$SS_SRCDIR/docs/file-format.md" search.h5
 if command -v h5dump >/dev/null; then
     claim h5dump_shows_names_and_units h5dump -d timeline/data/lanes/busy run.h5
     says '"ps"'
+    claim h5dump_shows_a_log h5dump -d 'search/data parallel/reach' -c 4 search.h5
+    says 'GROUP\|group\|ONE\|one'
     claim h5dump_shows_kinds_by_name h5dump -d timeline/data/tasks/kind run.h5
     says 'FORWARD\|forward'
 fi

@@ -4,10 +4,10 @@ import sys
 
 import h5py
 
-run, profile, page = sys.argv[1:]
+run, profile, page, search = sys.argv[1:]
 with open(page, encoding="utf-8") as text:
     words = set(re.findall(r"`([^`\n]+)`", text.read()))
-GIVEN = {"data", "by hand", "manifest", "model", "topology", "strategies", "timeline", "totals"}
+GIVEN = {"data", "by hand", "search", "starts", "manifest", "model", "topology", "strategies", "timeline", "totals"}
 OF_SCALES = {"CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST"}
 
 
@@ -61,6 +61,21 @@ with h5py.File(run) as f:
 with h5py.File(profile) as f:
     f.visititems(check_dataset)
     check(f["measured/seconds"][1] == 0.00125 and f["measured/phase"].asstr()[1] == "backward", "profile")
+
+with h5py.File(search) as f:
+    f.visititems(check_dataset)
+    f["search/data parallel"].visititems(check_described)
+    for name in ("search", "search/data parallel", "starts"):
+        check_described(name.split(" ")[0], f[name])
+    chain = f["search/data parallel"]
+    check(chain["step"].shape == (200,) and list(chain["step"][:3]) == [1, 2, 3], "steps")
+    check(chain["best"].dims[0][0].name == "/search/data parallel/step", "scale")
+    new = chain["new"][chain["operators"][:] > 0]
+    check(new.min() >= 1 and new.max() <= len(chain["configurations/configuration"]), "new")
+    firsts, parts = chain["configurations/first_device"][:], chain["configurations/parts"][:]
+    check(firsts[-1] + parts[-1] == len(chain["devices/device"]), "devices")
+    check((firsts[1:] == firsts[:-1] + parts[:-1]).all(), "devices follow")
+    check(len(chain["several/step"]) == chain["operators"][chain["operators"][:] > 1].sum(), "several")
 
 try:
     import h5netcdf  # noqa: F401
