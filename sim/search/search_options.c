@@ -40,7 +40,7 @@ ss_search_options ss_search_options_start(void)
                                .seed = 1,
                                .proposals = 10000,
                                .warm_up = 1000,
-                               .beta_relative = 50,
+                               .beta_relative = 1000,
                                .last_beta_factor = 100,
                                .space = ss_space_options_start(),
                                .score = ss_score_options_start()};
