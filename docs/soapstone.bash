@@ -25,7 +25,7 @@ _soapstone() {
         -- "$word"; compgen -f -- "$word")
       return ;;
     --searcher)
-      mapfile -t COMPREPLY < <(compgen -W 'mcmc greedy annealing random' -- "$word")
+      mapfile -t COMPREPLY < <(compgen -W 'mcmc greedy annealing random exhaustive' -- "$word")
       return ;;
     --effort | -e)
       mapfile -t COMPREPLY < <(compgen -W 'seconds minute minutes hour hours' -- "$word")

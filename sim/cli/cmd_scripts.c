@@ -81,7 +81,7 @@ static const ss_flag search_flags[] = {
     {"topology", 't', "NAME", "one of topologies/ (ring), or the path of your own"},
     {"start", 's', "NAME,...",
      "where chains begin: data_parallel,expert unless given; random, FILE"},
-    {"searcher", 0, "NAME", "mcmc (unless given), greedy, annealing or random"},
+    {"searcher", 0, "NAME", "mcmc (unless given), greedy, annealing, random or exhaustive"},
     {"effort", 'e', "TIME", "seconds, minute, minutes, hour, hours, or \"90 s\": sets the rest"},
     {"proposals", 'n', "N", "of each chain; 10000 unless something else limits it"},
     {"seconds", 0, "TIME", "that each chain is at work: \"2 min\""},

@@ -602,4 +602,6 @@ void ss_lua_open_search(lua_State *L)
         lua_pushinteger(L, k);
         ss_lua_module_add(L, "search", ss_searcher_name((ss_searcher)k), search_new);
     }
+    lua_pushnil(L);
+    ss_lua_module_add(L, "search", "exhaustive", ss_lua_search_exhaustive);
 }

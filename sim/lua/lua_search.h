@@ -29,6 +29,11 @@ typedef struct ss_lua_search_request {
 void ss_lua_search_read(lua_State *L, int problem, int index, ss_searcher searcher,
                         const char *what, ss_lua_search_request *out);
 
+/* Starts, moves and configurations alone, around what `out` has for options. */
+void ss_lua_search_read_space(lua_State *L, int problem, int index, const char *what,
+                              ss_lua_search_request *out);
+int ss_lua_search_exhaustive(lua_State *L); /* search.exhaustive */
+
 /* What decides the rows of its log, and what decides how many there are: a line each. */
 void ss_lua_search_write_options(const ss_lua_search_request *r, ss_text *out);
 void ss_lua_search_write_limits(const ss_search_options *o, ss_text *out);
@@ -52,7 +57,7 @@ struct ss_lua_search {
 /* A page for a person, and everything as JSON. */
 void ss_lua_search_page(const ss_lua_search *s, ss_text *out);
 void ss_lua_search_json(const ss_lua_search *s, ss_text *out);
-/* "best 512.3 ms, 1834 proposals/s, ...": what a progress line says. */
+/* "12 %, 34 s left, best 512.3 ms (-42.0 %), ...": what a progress line says. */
 void ss_lua_search_line(const ss_lua_search *s, double share, double rate, double left_s,
                         char *line, size_t n);
 

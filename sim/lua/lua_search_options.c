@@ -374,7 +374,7 @@ static void read_starts(lua_State *L, starts *s, int table, const effort *e)
     if (given)
         push_raw(L, table, "start");
     bool list = given && lua_istable(L, -1);
-    uint32_t n = list ? (uint32_t)lua_rawlen(L, -1) : given ? 1 : 2 + e->randoms;
+    uint32_t n = list ? (uint32_t)lua_rawlen(L, -1) : given || !e->name ? 1 : 2 + e->randoms;
     if (!n)
         ss_lua_refuse(L, "%s: option 'start' is an empty list", s->what);
     s->start = lua_newuserdatauv(L, n * sizeof *s->start, 0);
@@ -531,30 +531,43 @@ static void read_plain(lua_State *L, int table, const char *what, ss_lua_search_
         ss_lua_refuse(L, "%s: option 'files' is for a log: log = \"run.h5\"", what);
 }
 
+static void read_space(lua_State *L, int problem, int table, const char *what, const effort *e,
+                       ss_lua_search_request *r)
+{
+    lua_newtable(L);
+    r->kept = lua_gettop(L);
+    read_moves(L, table, what, &r->options.space);
+    read_configurations(L, problem, table, what, r);
+    starts s = {.p = ss_lua_check(L, problem, &ss_lua_problem_type),
+                .problem = problem,
+                .strategies = r->kept,
+                .seed = (int64_t)r->options.seed,
+                .what = what};
+    read_starts(L, &s, table, e);
+    r->start = s.start;
+    r->starts = s.n;
+}
+
+void ss_lua_search_read_space(lua_State *L, int problem, int table, const char *what,
+                              ss_lua_search_request *r)
+{
+    effort none = {0};
+    read_space(L, problem, table, what, &none, r);
+}
+
 void ss_lua_search_read(lua_State *L, int problem, int table, ss_searcher searcher,
                         const char *what, ss_lua_search_request *r)
 {
     const ss_lua_problem *p = ss_lua_check(L, problem, &ss_lua_problem_type);
     *r = (ss_lua_search_request){.options = ss_search_options_start()};
-    lua_newtable(L);
-    r->kept = lua_gettop(L);
     r->options.searcher = searcher;
     r->options.seed = ss_lua_seed(L);
     r->options.score.lower = p->options;
     effort e = read_effort(L, table, what);
     set_presets(&r->options, &e);
     read_plain(L, table, what, r);
-    read_moves(L, table, what, &r->options.space);
-    read_configurations(L, problem, table, what, r);
-    starts s = {.p = p,
-                .problem = problem,
-                .strategies = r->kept,
-                .seed = (int64_t)r->options.seed,
-                .what = what};
-    read_starts(L, &s, table, &e);
-    r->start = s.start;
-    r->starts = s.n;
-    set_budgets(L, table, &e, s.n, &r->options);
+    read_space(L, problem, table, what, &e, r);
+    set_budgets(L, table, &e, r->starts, &r->options);
     if (is_given(L, table, "files"))
         r->file = ss_lua_manifest_files(L, table, what, &r->files);
 }

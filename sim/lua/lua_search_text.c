@@ -244,15 +244,14 @@ void ss_lua_search_line(const ss_lua_search *s, double share, double rate, doubl
             least = at;
     }
     if (!isnan(share))
-        snprintf(percent, sizeof percent, ": %.0f %%", 100 * share);
+        snprintf(percent, sizeof percent, "%.0f %%, ", 100 * share);
     if (!isnan(left_s) && left_s < 1e7) {
-        write_left(left_s, left + 2, sizeof left - 8);
-        memcpy(left, ", ", 2);
-        strcat(left, " left");
+        char time[40];
+        write_left(left_s, time, sizeof time);
+        snprintf(left, sizeof left, "%s left, ", time);
     }
-    snprintf(line, n,
-             "searching%s%s, best %s (%.1f %% less than %.40s), %.0f proposals/s, %.0f %% accepted",
-             percent, left, ss_format_time(least.best, best, sizeof best),
-             start > 0 ? 100 * (1 - (double)least.best / (double)start) : 0, s->start[0].name, rate,
+    snprintf(line, n, "%s%sbest %s (%+.1f %%), %.0f proposals/s, %.0f %% accepted", percent, left,
+             ss_format_time(least.best, best, sizeof best),
+             start > 0 ? 100 * ((double)least.best / (double)start - 1) : 0, rate,
              steps ? 100 * (double)accepted / (double)steps : 0);
 }

@@ -48,6 +48,7 @@ function offered.options()
     ["s:copy"] = of(s.copy, s),
     ["s:set"] = of(s.set, s, 1),
     ["search.annealing"] = of(f.search.annealing, p),
+    ["search.exhaustive"] = of(f.search.exhaustive, p),
     ["search.greedy"] = of(f.search.greedy, p),
     ["search.mcmc"] = of(f.search.mcmc, p),
     ["search.random"] = of(f.search.random, p),

@@ -156,7 +156,7 @@ claim("every option of a call is on the page, and no other", function()
     { "Costs", "costs.roofline" }, { "Costs", "costs.given { fc1 =" },
     { "Problems", "problem:load_strategy" }, { "Problems", "problem:simulate" },
     { "Strategies", "s:set" }, { "Strategies", "s:copy" },
-    { "Searches", "found:run", "search:run" },
+    { "Searches", "search.exhaustive" }, { "Searches", "found:run", "search:run" },
     { "Searches", "found:more", "search:more" },
     { "Results", "r:write_trace" }, { "Results", "r:write_dot" },
     { "Records and figures", "soapstone.record" }, { "Records and figures", "soapstone.inspect" },
@@ -254,6 +254,9 @@ claim("what is in the tables that calls give is on the page", function()
   for i = 1, r.tasks do on_page("Results", keys(r:task(i)), "task.") end
   on_page("Results", keys(r:memory(1)[1]), "memory.")
   on_page("Searches", keys(search.chains[1]), "chains.")
+  local _, proof = soapstone.search.exhaustive(p)
+  on_page("Searches", keys(proof), "proof.")
+  on_page("Searches", keys(proof.cut), "cut.")
 end)
 
 claim("what the page names exists", function()

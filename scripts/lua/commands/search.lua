@@ -61,30 +61,68 @@ local function refuse_early()
   end
 end
 
+local function print_all(problem, text, results)
+  print(problem.model)
+  print(problem.topology)
+  print()
+  print(text)
+  print(report.compare(results))
+  print()
+  print(report.wrap("assumptions: " .. report.assumptions(results), 100, 2))
+end
+
+-- Nothing takes long after a search; what was found is safe first.
+local function walk(make, problem, o)
+  local search = make(problem, read_search(problem, o)):run { progress = true }
+  local best = search.best
+  if given.save then best:save(last "save") end
+  if given.json then
+    io.write((search:json()))
+    return
+  end
+  local results = {}
+  for i = 1, math.min(#search.chains, 3) do results[i] = problem:simulate(search:start_of(i)) end
+  results[#results + 1] = problem:simulate(best)
+  print_all(problem, search, results)
+end
+
+local with_unit = { cost = "cost_s", least = "least_s", seconds = "wallclock_s" }
+
+local function proof_json(proof)
+  local exact, lines = require("soapstone.unit").exact, {}
+  for name, value in pairs(proof) do
+    if type(value) == "table" then
+      local inner = {}
+      for bound, n in pairs(value) do inner[#inner + 1] = ('"%s": %s'):format(bound, exact(n)) end
+      value = "{" .. table.concat(inner, ", ") .. "}"
+    end
+    if type(value) == "number" then value = exact(value) end
+    if name ~= "text" then lines[#lines + 1] = ('"%s": %s'):format(with_unit[name] or name, value) end
+  end
+  return "{" .. table.concat(lines, ", ") .. "}"
+end
+
+-- Every strategy of a small space.
+local function exhaust(problem, o)
+  parts.refuse_with("--searcher exhaustive", { "effort", "proposals", "threads", "log", "resume" })
+  local starts = read_starts(problem) or {}
+  o.start, o.seconds, o.progress = given.start and starts[1], last "seconds", true
+  if given.start and #starts > 1 then soapstone.refuse("--searcher exhaustive takes one --start") end
+  local best, proof = soapstone.search.exhaustive(problem, o)
+  if given.save then best:save(last "save") end
+  if given.json then
+    print(proof_json(proof))
+    return
+  end
+  print_all(problem, proof.text, { problem:simulate(best) })
+end
+
 refuse_early()
 local make = searcher()
 local options = parts.read_options { "search" }
 local problem = parts.make_problem(options)
-local search = make(problem, read_search(problem, options.search))
-search:run { progress = true }
-
--- From here on nothing takes long: what was found is safe first.
-local best = search.best
-if given.save then best:save(last "save") end
-if given.json then
-  io.write((search:json()))
-  return
+if make == soapstone.search.exhaustive then
+  exhaust(problem, options.search)
+else
+  walk(make, problem, options.search)
 end
-local results = {}
-for i, chain in ipairs(search.chains) do
-  if i > 3 then break end
-  results[i] = problem:simulate(search:start_of(i), { name = chain.name })
-end
-results[#results + 1] = problem:simulate(best)
-print(problem.model)
-print(problem.topology)
-print()
-print(search)
-print(report.compare(results))
-print()
-print(report.wrap("assumptions: " .. report.assumptions(results), 100, 2))

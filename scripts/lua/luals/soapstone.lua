@@ -405,6 +405,40 @@ function search_module.greedy(problem, options) end
 ---@return soapstone.search
 function search_module.random(problem, options) end
 
+---@class soapstone.proof
+---@field cost number seconds
+---@field proven boolean no strategy of the space takes less
+---@field least number seconds that none takes less than
+---@field better boolean the start was beaten
+---@field size integer|number strategies of the space
+---@field nodes integer partial strategies that were looked at
+---@field simulated integer
+---@field cut { path: integer, work: integer, bytes: integer, symmetry: integer } subtrees left out
+---@field inside { path: number, work: number, bytes: number, symmetry: number } strategies in them
+---@field configurations integer of all operators
+---@field hopeless integer of these
+---@field symmetries integer
+---@field share number of the space that is decided
+---@field seconds number
+---@field text string a page
+
+---@class soapstone.exhaustive_options
+---@field start? soapstone.start the strategy to be beaten
+---@field moves? soapstone.move|table<soapstone.move, number>
+---@field max_parts? integer of an operator, by free and block
+---@field configurations? table<string|integer, { degrees?: table<string, integer>|integer[], devices: integer|string|soapstone.node|(integer|string|soapstone.node)[] }[]>
+---@field bounds? ("path"|"work"|"bytes"|"symmetry")[] that may cut; all unless given
+---@field seconds? soapstone.quantity at most
+---@field simulations? integer at most
+---@field progress? boolean a line on a terminal
+
+---Every strategy of a small space, but for those that are proven not to be better.
+---@param problem soapstone.problem
+---@param options? soapstone.exhaustive_options
+---@return soapstone.strategy
+---@return soapstone.proof
+function search_module.exhaustive(problem, options) end
+
 ---@class soapstone.search
 ---@field best soapstone.strategy
 ---@field cost number seconds
