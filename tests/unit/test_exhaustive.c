@@ -429,7 +429,7 @@ static void limits_leave_the_best_so_far_and_no_proof(void)
     ss_exhaustive_options o = ss_exhaustive_options_start();
     ss_exhaustive_result r;
     int looks = 0;
-    ss_watch watch = {&looks, stop_at_once, no_over};
+    ss_watch watch = {.context = &looks, .look = stop_at_once, .over = no_over};
     problem_by_move(&p, SS_MOVE_BLOCK);
     o.simulate = 5;
     CHECK_OK(search(&p, &o, p.strategy, &r));
