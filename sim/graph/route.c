@@ -57,6 +57,9 @@ typedef struct pairs {
     uint32_t slots, n;
 } pairs;
 
+/* A table of all pairs has 4 MiB at most, and is faster than hashing. */
+enum { TABLE_DEVICES = 1024 };
+
 struct ss_routes {
     const ss_topology *t;
     uint32_t nodes, links, givens; /* of the topology when the routes were made */
@@ -70,6 +73,8 @@ struct ss_routes {
     uint32_t searches, search_cap, next_search;
     uint32_t *search_of; /* by device: its place in the ring + 1; 0: none */
     pairs found, given;
+    uint32_t *table; /* the same as found, by (from, to), where there are few devices; else NULL */
+    uint32_t devices;
     route_row *route;
     uint32_t routes, route_cap;
     ss_arena arena; /* links of routes */
@@ -261,6 +266,12 @@ ss_status ss_routes_new(const ss_topology *t, ss_routes **out, ss_error *err)
         s = build_arcs(r, err);
     if (!s)
         s = list_given(r, err);
+    if (!s && t->devices <= TABLE_DEVICES) {
+        r->devices = t->devices;
+        r->table = ss_alloc_zeroed((size_t)t->devices * t->devices + 1, sizeof *r->table);
+        if (!r->table)
+            s = ss_fail_memory(err, "routes", (size_t)t->devices * t->devices * sizeof *r->table);
+    }
     if (s) {
         ss_routes_free(r);
         return s;
@@ -293,6 +304,7 @@ void ss_routes_free(ss_routes *r)
     free_rows(&r->into);
     pairs_free(&r->found);
     pairs_free(&r->given);
+    ss_free(r->table);
     ss_free(r->route);
     ss_arena_free(&r->arena);
     ss_free(r);
@@ -627,6 +639,15 @@ static ss_status new_route(ss_routes *r, ss_device from, ss_device to, ss_route 
 
 ss_status ss_routes_find(ss_routes *r, ss_device from, ss_device to, ss_route *out, ss_error *err)
 {
+    uint32_t devices = r->devices;
+    if (r->table && from.i - 1 < devices && to.i - 1 < devices) {
+        uint32_t *at = &r->table[(size_t)(from.i - 1) * devices + (to.i - 1)];
+        ss_status s = *at ? SS_OK : new_route(r, from, to, out, err);
+        if (!*at && !s)
+            *at = out->i;
+        out->i = *at;
+        return s;
+    }
     out->i = pairs_find(&r->found, pair_key(from, to));
     return out->i ? SS_OK : new_route(r, from, to, out, err);
 }

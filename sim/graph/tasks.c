@@ -81,6 +81,10 @@ static ss_status reserve_resources(ss_tasks *t, uint32_t devices, uint32_t links
         if (!s)
             s = SS_REGROW(t->latency_s, cap, "latencies of links", err);
         if (!s)
+            s = SS_REGROW(t->last_bytes, cap, "messages of links", err);
+        if (!s)
+            s = SS_REGROW(t->last_hold, cap, "messages of links", err);
+        if (!s)
             t->link_cap = cap;
     }
     return s;
@@ -138,6 +142,7 @@ ss_status ss_tasks_start(ss_tasks *t, uint32_t devices, uint32_t links, const do
     for (uint32_t l = 1; l <= links; l++) {
         t->bytes_per_s[l] = bytes_per_s[l];
         t->latency_s[l] = latency_s[l];
+        t->last_bytes[l] = -1;
         if ((s = check_link(l, bytes_per_s[l], latency_s[l], err)))
             return s;
         if (mode == SS_LINKS_FIFO_PIPE &&
@@ -168,6 +173,8 @@ void ss_tasks_free(ss_tasks *t)
     ss_free(t->lag);
     ss_free(t->bytes_per_s);
     ss_free(t->latency_s);
+    ss_free(t->last_bytes);
+    ss_free(t->last_hold);
     ss_free(t->first_of_set);
     ss_free(t->of_set);
     ss_free(t->set_slot);
@@ -406,9 +413,13 @@ static ss_status check_message(const ss_tasks *t, const uint32_t *link, uint32_t
     return SS_OK;
 }
 
-static ss_status link_hold(const ss_tasks *t, uint32_t link, int64_t bytes, ss_time *out,
-                           ss_error *err)
+/* Messages that follow each other over a link are often of one size. */
+static ss_status link_hold(ss_tasks *t, uint32_t link, int64_t bytes, ss_time *out, ss_error *err)
 {
+    if (t->last_bytes[link] == bytes) {
+        *out = t->last_hold[link];
+        return SS_OK;
+    }
     double latency = t->mode == SS_LINKS_FIFO_HOP ? t->latency_s[link] : 0;
     double seconds = latency + (double)bytes / t->bytes_per_s[link];
     char rate[SS_QUANTITY_TEXT];
@@ -417,6 +428,8 @@ static ss_status link_hold(const ss_tasks *t, uint32_t link, int64_t bytes, ss_t
             err, "%lld byte%s over link %u of %s", (long long)bytes, ss_plural((uint64_t)bytes),
             link,
             ss_format_quantity(t->bytes_per_s[link], SS_UNIT_BYTES_PER_SECOND, rate, sizeof rate));
+    t->last_bytes[link] = bytes;
+    t->last_hold[link] = *out;
     return SS_OK;
 }
 
@@ -615,6 +628,7 @@ size_t ss_tasks_memory(const ss_tasks *t)
     size_t last_row = t->cap ? sizeof *t->first_in : 0;
     return t->cap * task + last_row + (t->edge_cap + (size_t)t->out_cap) * sizeof *t->in +
            t->row_out_cap * sizeof *t->first_out + t->resource_cap * sizeof *t->lag +
-           t->link_cap * (sizeof *t->bytes_per_s + sizeof *t->latency_s) +
+           t->link_cap * (sizeof *t->bytes_per_s + sizeof *t->latency_s + sizeof *t->last_bytes +
+                          sizeof *t->last_hold) +
            (t->set_cap + (size_t)t->of_set_cap + t->set_slots) * sizeof *t->of_set;
 }

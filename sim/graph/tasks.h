@@ -23,7 +23,7 @@
 
 /* How links are used; design 3.3 defines them, cases/contention-*.json hold the answers. */
 typedef enum ss_links_mode {
-    SS_LINKS_FIFO_HOP,  /* exclusive, one link after the other, each for latency + bytes/bandwidth */
+    SS_LINKS_FIFO_HOP, /* exclusive, one link after the other, each for latency + bytes/bandwidth */
     SS_LINKS_FIFO_PIPE, /* the same, but held for bytes/bandwidth only: latency passes outside */
     SS_LINKS_FIFO_PATH, /* exclusive, the whole route for sum(latency) + bytes/min(bandwidth) */
     SS_LINKS_MODES
@@ -34,7 +34,7 @@ ss_status ss_links_mode_parse(const char *text, ss_links_mode *out, ss_error *er
 
 typedef enum ss_task_kind {
     SS_TASK_NONE,
-    SS_TASK_COMPUTE,    /* of a bare task graph: no operator known */
+    SS_TASK_COMPUTE, /* of a bare task graph: no operator known */
     SS_TASK_FORWARD,
     SS_TASK_BACKWARD,
     SS_TASK_LUMPED,     /* forward and backward in one, as the 2018 simulator has it */
@@ -50,8 +50,11 @@ const char *ss_task_kind_name(ss_task_kind k);
 
 /* What a transfer carries; 0 for compute. */
 typedef enum ss_cargo {
-    SS_CARGO_NONE, SS_CARGO_ACTIVATION, SS_CARGO_GRADIENT, /* of an activation */
-    SS_CARGO_WEIGHT_GRADIENT, SS_CARGO_WEIGHT,
+    SS_CARGO_NONE,
+    SS_CARGO_ACTIVATION,
+    SS_CARGO_GRADIENT, /* of an activation */
+    SS_CARGO_WEIGHT_GRADIENT,
+    SS_CARGO_WEIGHT,
     SS_CARGOS
 } ss_cargo;
 
@@ -59,25 +62,27 @@ const char *ss_cargo_name(ss_cargo c);
 
 /* Who a task is, for reports, traces and the record. Not read by the engine. */
 typedef struct ss_task_label {
-    uint8_t kind;   /* ss_task_kind */
-    uint8_t cargo;  /* ss_cargo */
-    uint16_t hop;   /* position in the route, from 0 */
-    uint32_t op;    /* operator, or weight for weight gradients and updates; 0: none */
-    uint32_t part;  /* part of the operator; transfers: of the producing one */
+    uint8_t kind;            /* ss_task_kind */
+    uint8_t cargo;           /* ss_cargo */
+    uint16_t hop;            /* position in the route, from 0 */
+    uint32_t op;             /* operator, or weight for weight gradients and updates; 0: none */
+    uint32_t part;           /* part of the operator; transfers: of the producing one */
     uint32_t to_op, to_part; /* transfers: who receives */
-    ss_device from, to; /* transfers: the device the message leaves and the one it is for, the same in
+    ss_device from,
+        to; /* transfers: the device the message leaves and the one it is for, the same in
                          * every hop and segment; 0: not known (then no device is charged with it) */
 } ss_task_label;
 
 typedef struct ss_tasks {
     uint32_t n; /* tasks 1 .. n */
-    uint32_t devices, links; /* resources 1 .. devices are devices, devices+1 .. devices+links links */
+    uint32_t devices,
+        links; /* resources 1 .. devices are devices, devices+1 .. devices+links links */
     ss_links_mode mode;
 
     /* by task, [n + 1] */
-    ss_time *hold;        /* how long its resource is taken */
-    uint32_t *where;      /* resource, or devices + links + set (from ss_tasks_set) */
-    int64_t *bytes;       /* payload of a transfer; 0 of compute */
+    ss_time *hold;   /* how long its resource is taken */
+    uint32_t *where; /* resource, or devices + links + set (from ss_tasks_set) */
+    int64_t *bytes;  /* payload of a transfer; 0 of compute */
     ss_task_label *label;
 
     /* edges, both ways, in rows: those of task t are at first[t] .. first[t+1]-1; [n + 2] */
@@ -90,6 +95,8 @@ typedef struct ss_tasks {
      * all of its time into the hold. */
     ss_time *lag;
     double *bytes_per_s, *latency_s; /* by link, [links + 1] */
+    int64_t *last_bytes; /* by link: of its last message, whose hold is last_hold; -1: of none */
+    ss_time *last_hold;
 
     /* sets of resources, 1 .. sets: rows first_of_set[s] .. first_of_set[s+1]-1; [sets + 2] */
     uint32_t sets;
