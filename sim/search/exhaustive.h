@@ -65,7 +65,7 @@ const char *ss_bound_name(ss_bound b); /* "path" */
 typedef struct ss_exhaustive_options {
     ss_lower_options lower;
     unsigned bounds;   /* a bit for each that may cut, 1 << SS_BOUND_PATH; all of them at first */
-    double seconds;    /* 0: no limit */
+    double seconds;    /* 0: no limit; the tables of the bounds are filled in any case */
     uint64_t simulate; /* strategies at most, 0: no limit */
 } ss_exhaustive_options;
 

@@ -110,12 +110,12 @@ static ss_status keep_task(ss_exhaustive_tables *t, uint32_t group, uint32_t tas
         s = SS_RESERVE(m->resource, m->resource_cap, (size_t)m->resources + n, "meetings", err);
     if (s)
         return s;
-    if (g->hold[task] > SS_EXHAUSTIVE_MOST_TIME)
+    ss_time lag = ss_tasks_lag(g, (ss_task){task});
+    if (g->hold[task] > SS_EXHAUSTIVE_MOST_TIME || lag > SS_EXHAUSTIVE_MOST_TIME)
         return ss_fail(err, SS_ERANGE,
                        "the meeting of the gradients of %s takes longer than an exhaustive search "
                        "can add up (281 s)",
                        t->model->weight[g->label[task].op].name);
-    ss_time lag = ss_tasks_lag(g, (ss_task){task});
     m->task[m->tasks] = (ss_meeting_task){.hold = g->hold[task],
                                           .lag = lag,
                                           .after = lag,

@@ -260,7 +260,8 @@ static ss_status measure(ss_exhaustive_tables *t, const between *b, ss_error *er
         return s;
     for (uint32_t i = 1; i <= g->n; i++) {
         t->task_time[i] = carries(b, i) ? time_of(b, i) : -1;
-        if (t->task_time[i] > SS_EXHAUSTIVE_MOST_TIME)
+        if (t->task_time[i] > SS_EXHAUSTIVE_MOST_TIME ||
+            (t->task_time[i] >= 0 && ss_tasks_lag(g, (ss_task){i}) > SS_EXHAUSTIVE_MOST_TIME))
             return ss_fail(
                 err, SS_ERANGE,
                 "a transfer from %s to %s takes longer than an exhaustive search can add "
