@@ -71,6 +71,7 @@ static ss_status look(walk *w, uint32_t steps, ss_error *err)
         w->over = true;
     ss_status s = ss_look_up(w->watch, "exhaustive search", w->out->share, 1, err);
     if (s == SS_ESTOPPED) {
+        ss_look_heeded(w->watch);
         w->over = true;
         s = SS_OK;
     }
@@ -304,8 +305,10 @@ ss_status ss_exhaustive(const ss_model *m, const ss_topology *t, const ss_timer 
     out->cost = w.t.given;
     if (!s)
         s = run(&w, err);
-    else if (s == SS_ESTOPPED && w.t.given)
-        s = SS_OK; /* before the walk began */
+    else if (s == SS_ESTOPPED && w.t.strategy) { /* while the tables were filled */
+        ss_look_heeded(watch);
+        s = SS_OK;
+    }
     walk_free(&w);
     out->seconds = seconds_now() - w.began;
     if (s)

@@ -122,6 +122,70 @@ static void nothing_is_open_on_one_device(void)
     }
 }
 
+/* ---- symmetry ---------------------------------------------------------------------------- */
+
+/* The time of a random strategy of the space, and of its image under a permutation. */
+static bool same_time(tiny *x, const uint32_t *to)
+{
+    for (uint32_t i = 1; i <= x->model->ops; i++)
+        tiny_put(x, i, any_row(x, i));
+    ss_time one = tiny_simulate(x);
+    for (uint32_t i = 1; i <= x->model->ops; i++)
+        for (uint32_t p = 0; p < x->strategy->config[i].parts; p++)
+            x->strategy->config[i].device[p].i = to[x->strategy->config[i].device[p].i];
+    return one == tiny_simulate(x);
+}
+
+/* Devices of one switch, all alike: how often swapping two changes the time of a strategy. */
+static int changed_by_swaps(tiny *x, int tries)
+{
+    uint32_t to[TINY_DEVICES + 1], devices = x->topology->devices;
+    int changed = 0;
+    for (int n = 0; n < tries; n++) {
+        for (uint32_t d = 0; d <= devices; d++)
+            to[d] = d;
+        uint32_t a = (uint32_t)tiny_draw(1, devices), b = a % devices + 1;
+        to[a] = b;
+        to[b] = a;
+        changed += !same_time(x, to);
+    }
+    return changed;
+}
+
+/* Each that is found, tried on random strategies.  Others of equal devices do change times now and
+ * then, or there would be no need to tell them apart. */
+static void symmetries_change_no_time(void)
+{
+    int tried = 0, swapped = 0, changed = 0;
+    for (int n = 0; n < cases; n++) {
+        tiny x;
+        ss_exhaustive_tables t = {0};
+        ss_symmetries y = {0};
+        bool fine = true;
+        tiny_new(&x, 5, 1e4, tiny_chance(90));
+        net_must(ss_exhaustive_tables_fill(&t, x.model, x.topology, &x.timer, &x.space, x.strategy,
+                                           &x.options, NULL, &err),
+                 &err);
+        net_must(ss_symmetries_find(&t, &y, &err), &err);
+        for (uint32_t k = 0; k < y.n && fine; k++)
+            for (int tries = 0; tries < 4 && fine; tries++, tried++)
+                fine = same_time(&x, y.device + (size_t)k * (t.devices + 1));
+        if (y.n + 1 == t.devices && t.devices > 2 && x.topology->machines == 1 && fine) {
+            swapped += 20; /* rotations alone were found */
+            changed += changed_by_swaps(&x, 20);
+        }
+        if (!fine)
+            say_case(&x, n);
+        ss_symmetries_free(&y);
+        ss_exhaustive_tables_free(&t);
+        tiny_free(&x);
+        CHECK(fine, "case %d", n);
+    }
+    printf("  %d images took the same time; of %d that are not used, %d did not\n", tried, swapped,
+           changed);
+    CHECK(tried > cases && changed > 0, "symmetries");
+}
+
 /* ---- the search -------------------------------------------------------------------------- */
 
 static double strategies_in(const ss_exhaustive_result *r)
@@ -200,6 +264,7 @@ int main(int argc, char **argv)
     net_must(ss_rng_open(&tiny_rng, seed, "exhaustive", &err), &err);
     RUN(no_completion_takes_less_than_a_bound);
     RUN(nothing_is_open_on_one_device);
+    RUN(symmetries_change_no_time);
     RUN(all_bounds_find_what_trying_everything_finds);
     ss_rng_close(&tiny_rng);
     return DONE();
