@@ -2,7 +2,8 @@
 --
 -- The second cluster of FlexFlow (Jia, Zaharia, Aiken, MLSys 2019, figure 5): 16 machines; "each of
 -- two pairs of adjacent GPUs has a switch of its own; all GPUs reach the CPUs through one shared
--- switch".  Each pair shares what leads from its switch to the host, and all four the adapter.
+-- switch".  Each pair shares what leads from its switch to the host, and all four the adapter.  With
+-- fewer `gpus` the first ones are there, so that two are a pair.
 -- The text says EDR, but 56 Gb/s is the FDR rate.  Presets:
 --
 --   pair        peer copies under one switch, both directions together, between 21.2 and 23.8 GB/s
@@ -17,7 +18,7 @@ local topology = require "soapstone.topology"
 
 return function(o)
   o = options(o, {
-    nodes = 16, kind = "k80",
+    nodes = 16, gpus = options.count(4, { min = 1, max = 4 }), kind = "k80",
     pair = options.quantity("11 GB/s", "B/s"),
     host = options.quantity("11.3 GB/s", "B/s"),
     infiniband = options.quantity("54.3 Gb/s", "B/s"),
@@ -32,10 +33,10 @@ return function(o)
   local network = o.nodes > 1 and t:switch "network"
   for n = 1, o.nodes do
     local host = t:switch("node" .. n .. ".host")
-    for p = 1, 2 do
+    for p = 1, (o.gpus + 1) // 2 do
       local switch = t:switch(("node%d.pcie%d"):format(n, p))
       t:link(switch, host, up)
-      for g = 2 * p - 1, 2 * p do
+      for g = 2 * p - 1, math.min(2 * p, o.gpus) do
         local gpu = t:device(("node%d.gpu%d"):format(n, g), { kind = o.kind, machine = n })
         t:link(gpu, switch, pair)
       end

@@ -1,0 +1,54 @@
+#!/bin/sh
+# test_paper_flexflow_curves.sh - the scripts of the published curves, each in a version of a second.
+set -u
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 99
+scripts=$SS_SRCDIR/scripts/lua/paper/flexflow
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAILED $*"; sed 's/^/    /' out err 2>/dev/null | head -n 6; }
+
+# expect STATUS TEXT SCRIPT ARGUMENT... - TEXT must be in what is said, on either stream.
+expect() {
+  want=$1 text=$2 script=$3
+  shift 3
+  "$SOAPSTONE" run "$scripts/$script.lua" "$@" >out 2>err </dev/null
+  got=$?
+  if [ "$got" != "$want" ]; then
+    bad "$script $*: status $got, not $want"
+  elif ! cat out err | grep -qF -- "$text"; then
+    bad "$script $*: does not say: $text"
+  else
+    ok
+  fi
+}
+
+# has FILE TEXT - what a script wrote.
+has() {
+  if grep -qF -- "$2" "$1"; then ok; else bad "$1 has no: $2"; fi
+}
+
+# wrong input first
+expect 2 "unknown option 'second'; did you mean 'seconds'?" throughput --second 3
+expect 2 "option 'seconds' should be a number" throughput --seconds soon
+expect 2 "--seconds needs a value after it" throughput --seconds
+expect 2 "--networks has 'AlexNett' in it; did you mean AlexNet?" throughput --networks AlexNett
+expect 2 "--clusters has nothing in it" throughput --clusters ,
+expect 2 "--devices has '3' in it" throughput --devices 3
+expect 2 "a search would never end" throughput --seconds 0
+expect 2 "nothing can be written there" throughput nowhere/at/all
+expect 2 "one folder is expected: 'b' stands after 'a'" throughput a b
+expect 2 "have no such points" throughput --clusters P100 --devices 64
+expect 0 "with --long: --seconds 60.0" throughput --help
+
+mkdir tp
+expect 0 "Order: of 6 pairs" throughput tp --networks AlexNet,RNNTC --clusters P100 --devices 1,2 --seconds 0 --proposals 30
+has out "so that one device does 2254 samples/s as published"
+has tp/throughput.tsv "P100	AlexNet	2	data_parallel"
+awk -F'\t' '$3 == 1 && ($5 < 0.9999999 * $6 || $5 > 1.0000001 * $6) { exit 1 }' tp/throughput.tsv && ok || bad "one device is not calibrated"
+expect 0 "gradients round a ring" throughput tp --others --networks AlexNet --clusters K80 --devices 2
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
