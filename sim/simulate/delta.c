@@ -106,15 +106,14 @@ static ss_status stop_at_old_place(ss_delta *d, const ss_live *l, uint32_t slot,
     return push(d, (ss_head){d->replay->now[slot].ready, ss_delta_key(l, slot)}, err);
 }
 
-/* Block 0 comes before all tasks that may be ready then. */
-static ss_status watch_finish(ss_delta *d, const ss_live *l, uint32_t slot, ss_delta_mark *m,
+/* A task is not settled at its old place.  By now each predecessor is settled or late, so if it misses
+ * none its new place is known; else, or if that is after its old finish, its successors have to know
+ * when that comes.  Block 0 is before all tasks that may be ready then. */
+static ss_status watch_finish(ss_delta *d, const ss_live *l, uint32_t slot, const ss_delta_mark *m,
                               ss_error *err)
 {
     ss_time finish = old_finish(d, l, slot);
-    if (m->flags & SS_DELTA_WATCHED || (!m->missing && m->ready < finish))
-        return SS_OK;
-    m->flags |= SS_DELTA_WATCHED;
-    return push(d, (ss_head){finish, slot}, err);
+    return m->missing || m->ready >= finish ? push(d, (ss_head){finish, slot}, err) : SS_OK;
 }
 
 /* After its ready time or whom it misses has changed. */
@@ -126,8 +125,6 @@ static ss_status update(ss_delta *d, const ss_live *l, uint32_t slot, ss_delta_m
         if (!m->missing && m->ready == d->replay->now[slot].ready)
             return SS_OK; /* as it was; if its old place is due, it is settled there */
         e = stop_at_old_place(d, l, slot, m, err);
-        if (!e && m->flags & SS_DELTA_PASSED)
-            e = watch_finish(d, l, slot, m, err);
     }
     return e || m->missing ? e : push(d, (ss_head){m->ready, ss_delta_key(l, slot)}, err);
 }

@@ -39,8 +39,7 @@ enum {
     SS_DELTA_DUE = 4,    /* the sweep will stop at its old place */
     SS_DELTA_PASSED = 8, /* it has */
     SS_DELTA_SETTLED = 16,
-    SS_DELTA_WATCHED = 32, /* the sweep will stop at its old finish */
-    SS_DELTA_LATE = 64     /* it has, and the task was not settled: its successors wait for it */
+    SS_DELTA_LATE = 32 /* nor was it at its old finish: its successors miss it */
 };
 
 /* What it costs to settle a task, in tasks that are simulated again

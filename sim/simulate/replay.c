@@ -320,7 +320,8 @@ static ss_status run(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed 
     }
     r->next_makespan = makespan;
     r->takens = done;
-    *out = (ss_replayed){makespan, false, done};
+    bool over = makespan > bound; /* by a task that kept its times */
+    *out = (ss_replayed){makespan, over, done};
     return SS_OK;
 }
 
