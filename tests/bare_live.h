@@ -269,9 +269,9 @@ static void bare_rewire(bare_live *x, uint32_t b, const bare_block *next)
         ss_live_in now = l->in[first + k], was = l->in[slot];
         ss_live_turned turned = {.slot = slot};
         ((ss_live_turned *)(uintptr_t)l->turned)[l->turneds++] = turned; /* perhaps */
-        size_t bytes = (now.last - now.first) * sizeof *x->pool.in;
-        if (now.last - now.first == was.last - was.first &&
-            !memcmp(x->pool.in + now.first, x->pool.in + was.first, bytes))
+        uint32_t n = now.last - now.first;
+        if (n == was.last - was.first &&
+            (n == 0 || !memcmp(x->pool.in + now.first, x->pool.in + was.first, n * sizeof n)))
             continue;
         ((ss_live_rewired *)(uintptr_t)l->rewired)[l->rewireds++] = (ss_live_rewired){slot, was};
         l->in[slot] = now;
