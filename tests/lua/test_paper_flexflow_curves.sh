@@ -50,5 +50,23 @@ has tp/throughput.tsv "P100	AlexNet	2	data_parallel"
 awk -F'\t' '$3 == 1 && ($5 < 0.9999999 * $6 || $5 > 1.0000001 * $6) { exit 1 }' tp/throughput.tsv && ok || bad "one device is not calibrated"
 expect 0 "gradients round a ring" throughput tp --others --networks AlexNet --clusters K80 --devices 2
 
+expect 2 "search would never end" nmt64 --seconds 0
+expect 2 "unknown option 'network'; did you mean" search_time --network NMT
+expect 2 "option 'start' cannot be 'exprt'; did you mean 'expert'?" search_time --start exprt
+expect 2 "--devices has '2' in it" search_time --devices 2
+expect 2 "it must be at least 1" progress --proposals 0
+expect 2 "search would never end" training --seconds 0
+
+expect 0 "found     " nmt64 tp --seconds 0 --proposals 3
+has tp/nmt64.tsv "	65.830078125	65.830078125	65.830078125	"
+has tp/nmt64.tsv "	23.298828125	24.173828125	24.173828125	"
+has tp/nmt64-found.json "softmax"
+expect 0 "every way found the same" search_time tp --networks RNNTC --devices 4 --proposals 30
+has tp/search_time.tsv "RNNTC	4	30"
+expect 0 "alike at all 6 looks" progress tp --proposals 50 --steps 5
+has tp/progress.tsv "50	"
+expect 0 "86 of the 95 points" training tp --seconds 0 --proposals 3
+has tp/training.tsv "figure 8	0.625"
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
