@@ -142,6 +142,7 @@ static const struct topic {
     {"operators", "the kinds of operators; help KIND lists the options of one", add_kinds},
     {"options", "those of soapstone.problem: the assumptions of a simulation", ss_lua_problem_help},
     {"strategies", "ready-made strategies and their options", ss_lua_strategies_help},
+    {"searches", "options of soapstone.search", ss_lua_searches_help},
     {"units", "how quantities are written", add_units},
     {"models", "what models/ has; help NAME tells of one", NULL},
     {"topologies", "what topologies/ has; help NAME tells of one", NULL},
@@ -252,7 +253,11 @@ static bool add_plain(const char *word, ss_text *out)
     const struct topic *topic = word ? find_topic(word) : NULL;
     if (!word)
         ss_args_overview(out);
-    else if (command)
+    else if (command && type) { /* search is both */
+        ss_args_help(command, out);
+        ss_text_add(out, "\nwhat a script holds:\n");
+        add_type(type, out);
+    } else if (command)
         ss_args_help(command, out);
     else if (topic == topics)
         add_topics(out);
@@ -315,7 +320,8 @@ const ss_command ss_command_help = {
     .usage = "help [TOPIC]",
     .about =
         "help topics lists what can be asked: commands, operators and each kind of them (conv2d),\n"
-        "options, strategies, units, models, topologies, and what a script holds (model, result).",
+        "options, strategies, searches, units, models, topologies, and what a script holds (model, "
+        "result).",
     .flags = flags,
     .example = "soapstone help conv2d",
     .most = 1,

@@ -201,6 +201,18 @@ static void refuse_others(lua_State *L, int table, ss_searcher searcher, const c
     }
 }
 
+void ss_lua_searches_help(ss_text *out)
+{
+    ss_lua_search_request presets = {.options = ss_search_options_start()};
+    ss_text_add(out,
+                "soapstone.search.mcmc, annealing, greedy and random (problem, { options }):\n");
+    ss_opts_help(search_list, &presets, out);
+    ss_text_add(out,
+                "Of mcmc and annealing alone: beta, beta_relative, hastings; of annealing alone: "
+                "beta_growth;\nnot of random: group, neighbour. docs/lua-api.md says more, also of "
+                "soapstone.search.exhaustive.\n");
+}
+
 /* ------------------------------------------------------------------------------------- effort */
 
 /* Between seconds and hours: how long, over all chains, from how many random starts besides the
@@ -382,8 +394,8 @@ static void read_starts(lua_State *L, starts *s, int table, const effort *e)
     ss_lua_name(path, sizeof path, "%s: option 'start'", s->what);
     if (!given) {
         add_ready(L, s, "data_parallel");
-        if (e->name)
-            add_ready(L, s, "expert");
+        if (e->name && ss_lua_strategy_push_expert(L, s->problem))
+            add_box(L, s);
         for (uint32_t i = 0; i < e->randoms; i++)
             add_random(L, s);
     } else if (!list) {

@@ -232,6 +232,24 @@ int ss_lua_strategy_new(lua_State *L, int problem, const char *word, int options
     return 1;
 }
 
+bool ss_lua_strategy_push_expert(lua_State *L, int problem)
+{
+    ss_lua_problem *p = ss_lua_check(L, problem, &ss_lua_problem_type);
+    ready_options o = {0};
+    ss_lua_box *box = ss_lua_box_new(L, &ss_lua_strategy_type);
+    ss_lua_box_hold(L, lua_gettop(L), HOLD_PROBLEM, problem);
+
+    ss_error err;
+    ss_lua_strategy *s = NULL;
+    ss_status status = make_ready(p, EXPERT, &o, "expert", &s, &err);
+    if (status == SS_ENOMEM)
+        return ss_lua_raise(L, &err);
+    box->object = s;
+    if (status)
+        lua_pop(L, 1);
+    return !status;
+}
+
 int ss_lua_strategy_push_copy(lua_State *L, int problem, const ss_strategy *from, const char *name)
 {
     ss_lua_box *box = ss_lua_box_new(L, &ss_lua_strategy_type);

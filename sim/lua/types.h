@@ -70,6 +70,8 @@ const ss_view *ss_lua_view(lua_State *L, int index);
 int ss_lua_strategy_new(lua_State *L, int problem, const char *kind, int options);
 /* The same from a file; and a table of what was matched. */
 int ss_lua_strategy_load(lua_State *L, int problem, const char *path, int options);
+/* Pushes the expert's strategy, unless there is none for the model: then it pushes nothing. */
+bool ss_lua_strategy_push_expert(lua_State *L, int problem);
 /* Pushes a copy of a strategy of the problem at `problem`, called `name`. */
 int ss_lua_strategy_push_copy(lua_State *L, int problem, const ss_strategy *s, const char *name);
 /* A configuration { degrees =, devices = } at `index` for an operator of the strategy's model, in
@@ -88,6 +90,8 @@ int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const
 
 /* The options of soapstone.problem, for the help. */
 void ss_lua_problem_help(ss_text *out);
+/* Those of searches, likewise. */
+void ss_lua_searches_help(ss_text *out);
 int ss_lua_problem_new(lua_State *L); /* soapstone.problem */
 int ss_lua_record(lua_State *L);      /* soapstone.record */
 int ss_lua_inspect(lua_State *L);     /* soapstone.inspect */

@@ -207,6 +207,21 @@ claim("what a problem's options are unless given stands beside them", function()
   end
 end)
 
+claim("what the options of a search are unless given stands beside them", function()
+  local s = soapstone.search.annealing(p, { stop_half = true })
+  local there = 0
+  for _, line in ipairs(sections.Searches) do
+    local name, preset = line:match "^| `([%w_]+)` | ([^|]*) |"
+    local value = name and name ~= "stop_half" and s.options:match("%f[%w_]" .. name .. " = ([^\n]*)")
+    if value and preset:find '^[`"%d]' then
+      equal(name .. " " .. preset:gsub('[`"]', ""), name .. " " .. value)
+      there = there + 1
+    end
+  end
+  equal(there, 14)
+  equal(soapstone.search.mcmc(p).options:match "stop_half = (%w+)", "false")
+end)
+
 claim("the ready-made strategies and their options are on the page, and no others", function()
   local named = first_column("Strategies", "| kind ")
   local ok, message = pcall(p.strategy, p, "zzzzzzzzzzzz")

@@ -170,6 +170,8 @@ done
 expect 0 "problem:simulate(strategy, { name = }) -> result" help problem
 expect 0 "model:totals()" help model
 expect 0 "result.step_time" help result
+expect 0 "search:best_of(chain)" help search
+expect 0 "beta_relative" help searches
 
 # Ctrl-C stops a script, with the status that shells give it
 echo 'print "on" io.stdout:flush() while true do end' >forever.lua

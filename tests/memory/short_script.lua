@@ -32,6 +32,11 @@ for op in m:ops() do
 end
 table.sort(names)
 local result = problem:simulate(other)
+local search = soapstone.search.mcmc(problem, { start = { "data_parallel", other }, proposals = 3, threads = 1,
+  seed = 1, configurations = { fc1 = { { degrees = { n = 2 }, devices = { 1, 2 } }, { devices = 2 } } } }):run()
+local optimum, proof = soapstone.search.exhaustive(problem, { moves = "place" })
+assert(search.cost > 0 and proof.cost == problem:simulate(optimum).step_time and #tostring(search) > 100)
+assert(search.best and search.chains[2].proposals == 3 and #search:json() > 100)
 local text = table.concat { tostring(m), tostring(t), tostring(other), tostring(result),
                             table.concat(names), tostring(data:diff(other)) }
 assert(#text > 100 and result.step_time > 0 and #result.critical.steps > 0)

@@ -19,7 +19,11 @@ end
 
 -- Ready-made strategies and files of saved ones: a chain each.
 local function read_starts(problem)
-  if not given.start then return not given.effort and { "data_parallel", "expert" } or nil end
+  if not given.start then
+    if given.effort then return nil end -- which says
+    local fits, expert = pcall(problem.strategy, problem, "expert")
+    return { "data_parallel", fits and expert or nil }
+  end
   local starts = {}
   for _, word in ipairs(given.start) do
     for name in word:gmatch "[^,]+" do
