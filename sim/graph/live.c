@@ -405,10 +405,11 @@ static ss_status build(ss_live *l, const ss_lower_options *options, ss_error *er
         e = ss_lower_feeds(w, err);
     if (!e)
         e = ss_lower_weights(w, err);
+    if (e)
+        return e;
     w->s->waits = 0;
     w->s->meeting.devices = 0;
-    if (!e)
-        e = list_blocks(l, err);
+    e = list_blocks(l, err);
     if (e)
         return e;
     size_t resources = (size_t)w->topology->devices + w->topology->links + 1;
