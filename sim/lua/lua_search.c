@@ -470,7 +470,7 @@ static void push_chain(lua_State *L, const ss_lua_search *s, uint32_t i)
 {
     ss_search_standing at;
     ss_search_chain(s->search, i, &at);
-    lua_createtable(L, 0, 18);
+    lua_createtable(L, 0, 19);
     ss_lua_set_text(L, "name", s->start[i].name);
     ss_lua_set_time(L, "start", at.start);
     ss_lua_set_time(L, "current", at.current);
@@ -484,6 +484,7 @@ static void push_chain(lua_State *L, const ss_lua_search *s, uint32_t i)
     ss_lua_set_integer(L, "fell_back", (lua_Integer)at.fell_back);
     ss_lua_set_number(L, "seconds", at.seconds);
     ss_lua_set_number(L, "visited_share", at.visited_share);
+    ss_lua_set_number(L, "changed_share", at.changed_share);
     ss_lua_set_number(L, "beta", at.beta_per_s);
     ss_lua_set_flag(L, "fits", at.fits);
     if (at.end)

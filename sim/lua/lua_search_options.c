@@ -125,6 +125,11 @@ static const ss_opt search_list[] = {
      .at = CORE(score.early_stop),
      .preset = SS_OPT_KEEP,
      .help = "leave a proposal when it is certain to be rejected; not of full"},
+    {.name = "count_changed",
+     .kind = SS_OPT_FLAG,
+     .at = CORE(score.count_changed),
+     .preset = SS_OPT_KEEP,
+     .help = "count the tasks whose times change, which takes a look at every task; not of full"},
     {.name = "threads",
      .kind = SS_OPT_COUNT,
      .at = CORE(threads),
@@ -535,6 +540,11 @@ static void read_plain(lua_State *L, int table, const char *what, ss_lua_search_
     ss_score_options *score = &r->options.score;
     if (score->way == SS_SCORE_FULL && !is_given(L, table, "early_stop"))
         score->early_stop = false;
+    if (score->count_changed && score->way == SS_SCORE_FULL)
+        ss_lua_refuse(L,
+                      "%s: option 'count_changed' does not go with way = \"full\", which keeps "
+                      "nothing to compare",
+                      what);
     if (is_given(L, table, "penalty") && score->memory != SS_MEMORY_PENALTY)
         ss_lua_refuse(L, "%s: option 'penalty' goes with memory = \"penalty\"", what);
     if (r->resume && !r->log)

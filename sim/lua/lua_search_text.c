@@ -184,6 +184,7 @@ static void add_chain(const ss_lua_search *s, uint32_t i, ss_text *out)
     add_count(out, "fell_back", at.fell_back);
     add_number(out, "wallclock_s", at.seconds);
     add_number(out, "visited_share", at.visited_share);
+    add_number(out, "changed_share", at.changed_share);
     add_number(out, "beta_per_s", at.beta_per_s);
     ss_text_add(out, ", \"fits\": %s, \"ended\": ", at.fits ? "true" : "false");
     if (at.end)

@@ -341,6 +341,11 @@ static void count(ss_chain *c, const ss_step *step, bool better)
     at->current = step->current;
     if (step->tasks)
         c->visited_shares += (double)step->visited / step->tasks;
+    const ss_score_options *score = &c->options.score;
+    if (score->count_changed && score->way != SS_SCORE_FULL && step->tasks && !step->stopped) {
+        c->changed_shares += (double)step->changed / step->tasks;
+        c->counted++;
+    }
     if (!better)
         return;
     at->best = step->best;
@@ -437,6 +442,7 @@ void ss_chain_standing(const ss_chain *c, ss_search_standing *out)
 {
     *out = c->at;
     out->visited_share = c->at.steps ? c->visited_shares / (double)c->at.steps : 0;
+    out->changed_share = c->counted ? c->changed_shares / (double)c->counted : 0;
     out->end = ss_chain_end(c);
     out->fits = !c->best_walled;
 }

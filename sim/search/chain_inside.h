@@ -18,7 +18,9 @@ struct ss_chain {
     uint64_t annealing_steps; /* over so many */
     ss_search_standing at;
     double visited_shares; /* sum over steps */
-    bool walled;           /* where it is; only a start can be */
+    double changed_shares; /* sum over the steps whose changed tasks were counted */
+    uint64_t counted;
+    bool walled; /* where it is; only a start can be */
     ss_strategy *best;
     bool best_walled;
     /* Operators that may have another configuration in `best` than now; their number is 0 at the

@@ -163,6 +163,8 @@ typedef struct ss_search_standing {
     uint64_t best_step;
     double seconds, best_seconds;
     double visited_share; /* of tasks simulated, mean over steps */
+    double changed_share; /* of tasks whose times changed, mean over the steps since the search was
+                           * made that were not stopped; 0 unless score.count_changed, and of full */
     double beta_per_s;    /* of greedy INFINITY, of random 0 */
     bool fits;            /* false: memory is a wall, and nothing so far was within it */
     ss_search_end end;

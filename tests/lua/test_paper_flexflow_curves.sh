@@ -40,6 +40,7 @@ expect 2 "--devices has '3' in it" throughput --devices 3
 expect 2 "a search would never end" throughput --seconds 0
 expect 2 "nothing can be written there" throughput nowhere/at/all
 expect 2 "one folder is expected: 'b' stands after 'a'" throughput a b
+expect 2 "two_levels" throughput --sync two_levels
 expect 2 "have no such points" throughput --clusters P100 --devices 64
 expect 0 "with --long: --seconds 60.0" throughput --help
 

@@ -113,6 +113,18 @@ claim("what is found is what a simulation says", function()
   fails("there is no chain 7", function() return s.chains[7] end)
 end)
 
+claim("the share of tasks whose times change is the same by replay and delta, and 0 if nobody counts", function()
+  local function share(o)
+    o.start, o.proposals, o.seed, o.early_stop = "data_parallel", 300, 7, false
+    return make.mcmc(problem, o):run().chains[1].changed_share
+  end
+  local counted = share { count_changed = true }
+  assert(counted > 0 and counted < 1)
+  equal(share { count_changed = true, way = "replay" }, counted)
+  equal(share {}, 0)
+  fails("'count_changed' does not go with way = \"full\"", share, { count_changed = true, way = "full" })
+end)
+
 claim("the same options give the same search, others another", function()
   local function search(o)
     o.start, o.proposals = { "data_parallel", "random", "random" }, 400

@@ -361,6 +361,7 @@ local result = {}
 ---@field penalty? number seconds for each byte too much
 ---@field way? "full"|"replay"|"delta"
 ---@field early_stop? boolean leave a proposal when it is certain to be rejected
+---@field count_changed? boolean count the tasks whose times change
 ---@field threads? integer chains at work at once; 0: as many as processors
 ---@field log? string path of an HDF5 file
 ---@field resume? boolean go on where the log ends
@@ -466,6 +467,7 @@ local search = {}
 ---@field fell_back integer
 ---@field seconds number at work
 ---@field visited_share number
+---@field changed_share number
 ---@field beta number per second
 ---@field fits boolean
 ---@field ended? "proposals"|"seconds"|"no_better"|"descent"|"stopped"

@@ -19,6 +19,8 @@ draws a figure for each cluster.]], {
   devices = "all",                                      -- 1, 2, 4 ... of each cluster
   seconds = options.number(0.5, { min = 0 }),           -- of each of the three chains of a search
   proposals = 0,                                        -- of each chain; 0: no limit
+  sync = "two_level",                                   -- how gradients meet (soapstone help options)
+  overlap = true,                                       -- gradients meet as they come
   others = false,                                       -- how other options would have come out, without searches
 }, { seconds = 60.0 })
 
@@ -28,6 +30,8 @@ end
 local networks = paper.some("networks", o.networks, paper.networks)
 local clusters = paper.some("clusters", o.clusters, paper.clusters)
 paper.some("devices", o.devices, paper.cluster "K80".devices)
+
+paper.runtime.sync, paper.runtime.overlap = o.sync, o.overlap
 
 local curves = { "data_parallel", "expert", "found" }
 local called = { data_parallel = "data parallel", expert = "expert", found = "found" }
