@@ -52,7 +52,9 @@ ss_status ss_delta_tidy(ss_delta *d, ss_live *l, ss_error *err)
         for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++)
             other[i] = ++id;
     ss_status e = ss_replay_tidy(d->replay, l, err);
-    if (!e)
+    if (e)
+        d->in_order = false; /* it is not known how far it came */
+    else
         ss_delta_renumber(d, other);
     d->last = SS_DELTA_NOTHING;
     ss_free(other);

@@ -26,6 +26,7 @@
 #include "io/trajectory.h"
 #include "io/view.h"
 #include "simulate/cost.h"
+#include "simulate/delta.h"
 #include "simulate/result.h"
 
 #define HERE "fail_each_allocation.dir/"
@@ -356,6 +357,59 @@ static ss_status log_a_search(ss_error *err)
     return s;
 }
 
+/* The second operator whole on a device. */
+static ss_status move_operator(ss_live *l, ss_delta *d, uint32_t device, uint32_t limit,
+                               ss_error *err)
+{
+    ss_device where = {device};
+    ss_config config = {.device = &where, .parts = 1};
+    ss_op op = {2};
+    for (uint32_t k = 0; k < SS_MAX_DIMS; k++)
+        config.degree[k] = 1;
+    ss_deltaed found;
+    ss_status s = ss_live_change(l, &op, &config, 1, err);
+    if (s)
+        return s;
+    s = ss_delta_change(d, l, SS_TIME_MAX, limit, &found, err);
+    if (s) {
+        ss_delta_undo(d);
+        ss_live_undo(l);
+        return s;
+    }
+    ss_delta_keep(d, l);
+    ss_live_keep(l);
+    return ss_delta_check(d, l, false, err);
+}
+
+static ss_status change_in_place(ss_error *err)
+{
+    ss_lower_options o = ss_lower_options_start();
+    ss_live *l = NULL;
+    ss_delta *d = NULL;
+    ss_timer timer;
+    ss_deltaed found;
+    ss_status s = ss_costs_timer(ready.costs, ready.t, &timer, err);
+    if (!s)
+        s = ss_live_new(ready.s, ready.routes, &timer, &o, &l, err);
+    if (!s)
+        s = ss_delta_new(true, &d, err);
+    if (!s)
+        s = ss_delta_whole(d, l, SS_TIME_MAX, &found, err);
+    if (!s) {
+        ss_delta_keep(d, l);
+        s = move_operator(l, d, 1, SS_DELTA_NO_LIMIT, err);
+    }
+    for (uint32_t device = 2; device <= 4 && !s; device++)
+        s = move_operator(l, d, device, device == 3 ? 1 : SS_DELTA_NO_LIMIT, err);
+    if (!s)
+        s = ss_delta_tidy(d, l, err);
+    if (!s)
+        s = move_operator(l, d, 1, SS_DELTA_NO_LIMIT, err);
+    ss_delta_free(d);
+    ss_live_free(l);
+    return s;
+}
+
 static ss_status say_costs(ss_error *err)
 {
     ss_text line = {0}, notes = {0};
@@ -505,6 +559,11 @@ static void logging_a_search_every_failure_is_clean(void)
     check_job(log_a_search, false);
 }
 
+static void changing_in_place_every_failure_is_clean(void)
+{
+    check_job(change_in_place, false);
+}
+
 static void reading_a_record_every_failure_is_clean(void)
 {
     check_job(read_record, false);
@@ -581,6 +640,7 @@ int main(void)
     RUN(saving_a_strategy_every_failure_is_clean);
     RUN(loading_a_strategy_every_failure_is_clean);
     RUN(logging_a_search_every_failure_is_clean);
+    RUN(changing_in_place_every_failure_is_clean);
     RUN(reading_a_record_every_failure_is_clean);
     RUN(loading_a_strategy_from_a_record_every_failure_is_clean);
     RUN(saying_the_costs_every_failure_is_clean);
