@@ -29,7 +29,7 @@ look(panel, number, kind, label, style, x, y) = \
     kind eq "entry" ? (LEGENDS = LEGENDS + 1, ENTRY_LABELS = ENTRY_LABELS.label."\n", \
         ENTRY_STYLES = ENTRY_STYLES.sprintf("%s %d\n", style, x), WIDEST_ENTRY = larger(WIDEST_ENTRY, wide(label)), 1) : \
     kind eq "series" ? (SERIES = SERIES + 1, \
-        SERIES_STYLES = SERIES_STYLES.sprintf("%s %d %d %d\n", style, x, panel, number), 1) : 1
+        SERIES_STYLES = SERIES_STYLES.sprintf("'%s %d %d %d' ", style, x, panel, number), 1) : 1
 stats DATA using (look($1, $2, strcol(3), strcol(4), strcol(5), $6, $7)) nooutput
 
 X_SCALE = X_UNIT eq "s" ? time_scale(FURTHEST_X) : 1
@@ -48,7 +48,7 @@ tone_of(style) = word(style, 2)
 ink(style) = tone_of(style) eq "pale" ? mixed(hue(word(style, 3) + 0), 0.55) : hue(word(style, 3) + 0)
 thick(style) = tone_of(style) eq "pale" ? 0.6 : tone_of(style) eq "published" ? 1.0 : 1.6
 SHAPES = "7 5 9 13 11 7 5 9"; OPEN_SHAPES = "6 4 8 12 10 6 4 8"
-shape(style) = word(tone_of(style) eq "published" ? OPEN_SHAPES : SHAPES, (word(style, 3) + 8) % 8 + 1) + 0
+shape(style) = word(style, 3) < 0 ? 6 : word(tone_of(style) eq "published" ? OPEN_SHAPES : SHAPES, word(style, 3) % 8 + 1) + 0
 dashes(style) = tone_of(style) eq "published" ? "'-'" : word(style, 3) + 0 >= 16 ? "'.'" : word(style, 3) + 0 >= 8 ? "'_'" : "1"
 lined(style) = look_of(style) ne "points"
 pointed(style) = look_of(style) eq "points" || look_of(style) eq "both"
@@ -56,7 +56,8 @@ drawn_with(style) = "with ".(look_of(style) eq "steps" ? "steps" : look_of(style
         look_of(style) eq "both" ? "linespoints" : "lines"). \
     sprintf(" lc rgb %d", ink(style)).(lined(style) ? sprintf(" lw %g dt %s", thick(style), dashes(style)) : ""). \
     (pointed(style) ? sprintf(" pt %d ps %g", shape(style), POINT) : "")
-POINT = 0.35
+# A point is as large in every format: what the terminals call size 1 is not.
+POINT = FORMAT eq "svg" ? 0.6 : FORMAT eq "png" ? 1.2 : 0.35
 
 # -------------------------------------------------------------------------------------------- layout
 # Each panel has room for the numbers of its own axes; the names of the axes stand once.
@@ -179,7 +180,7 @@ do for [p = 0 : PANELS - 1] {
     at(x) = X_STYLE ne "linear" && x <= 0 ? XA : x * X_SCALE
     CURVES = ""
     do for [i = 1 : SERIES] {
-        STYLE = line_of(SERIES_STYLES, i)
+        STYLE = word(SERIES_STYLES, i)
         if (word(STYLE, 4) + 0 == p) {
             CURVES = CURVES.(CURVES eq "" ? "" : ", "). \
                 sprintf("DATA using ($2 == %s && strcol(3) eq 'point' ? at($6) : NaN):($7 * Y_SCALE) ", word(STYLE, 5)).drawn_with(STYLE)

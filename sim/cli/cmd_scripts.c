@@ -144,9 +144,11 @@ static const ss_flag plot_flags[] = {
 
 const ss_command ss_command_plot = {
     .name = "plot",
-    .summary = "Draws a figure from a record, or from logs of searches",
-    .usage = "plot gantt|links|memory FILE.h5 [-o OUT] [--timeline NAME]\n"
-             "       soapstone plot search|acceptance FILE.h5... [-o OUT] [--x seconds] [--log xy]",
+    .summary = "Draws a figure: of a record, of logs of searches, of throughput",
+    .usage =
+        "plot gantt|links|memory FILE.h5 [-o OUT] [--timeline NAME]\n"
+        "       soapstone plot search|acceptance FILE.h5... [-o OUT] [--x seconds] [--log xy]\n"
+        "       soapstone plot throughput FILE.csv [-o OUT]",
     .about =
         "The data is kept beside the figure as OUT.tsv: gnuplot -c analysis/KIND.gp redraws it.",
     .flags = plot_flags,

@@ -23,6 +23,22 @@ const char *ss_plot_tone_name(ss_plot_tone t)
     return (unsigned)t < SS_PLOT_TONES ? tone_names[t] : "none";
 }
 
+static bool same_entry(const ss_plot_series *a, const ss_plot_series *b)
+{
+    return b->label && a->colour == b->colour && a->look == b->look && a->tone == b->tone &&
+           !strcmp(a->label, b->label);
+}
+
+/* One for each label and look: panels share the legend. */
+static bool has_entry(const ss_plot_curves *c, uint32_t k)
+{
+    const ss_plot_series *s = &c->series[k];
+    for (uint32_t i = 0; i < k && s->label; i++)
+        if (same_entry(s, &c->series[i]))
+            return false;
+    return s->label != NULL;
+}
+
 /* ------------------------------------------------------------------------------ what is refused */
 
 static ss_status check_axis(const ss_plot_axis *a, const char *which, ss_error *err)
@@ -60,12 +76,12 @@ static ss_status check_point(const ss_plot_curves *c, const ss_plot_series *s, u
 
 static ss_status check(const ss_plot_curves *c, ss_error *err)
 {
-    uint32_t points = 0;
+    uint32_t points = 0, entries = 0;
     ss_status s = check_axis(&c->x, "x", err);
     if (!s)
         s = check_axis(&c->y, "y", err);
     if (!s && c->n > SS_PLOT_MAX_SERIES)
-        s = ss_fail(err, SS_EINVAL, "%u series in one figure: %d can be told apart, at most", c->n,
+        s = ss_fail(err, SS_EINVAL, "%u series in one figure: %d can be drawn, at most", c->n,
                     SS_PLOT_MAX_SERIES);
     if (!s && (!c->panels || c->panels > SS_PLOT_MAX_PANELS))
         s = ss_fail(err, SS_EINVAL, "a figure of %u panels: there is room for 1 to %d", c->panels,
@@ -75,6 +91,11 @@ static ss_status check(const ss_plot_curves *c, ss_error *err)
             s = check_point(c, &c->series[k], i, err);
             points += isnan(c->series[k].y[i]) ? 0 : 1;
         }
+    for (uint32_t k = 0; !s && k < c->n; k++)
+        entries += has_entry(c, k) ? 1 : 0;
+    if (!s && entries > SS_PLOT_MAX_ENTRIES)
+        s = ss_fail(err, SS_EINVAL, "%u names in one legend: %d can be told apart, at most",
+                    entries, SS_PLOT_MAX_ENTRIES);
     if (!s && !points)
         s = ss_fail(err, SS_EINVAL, "there is nothing to draw: no series has a point");
     return s;
@@ -137,21 +158,11 @@ static void add_style(ss_text *out, const ss_plot_series *s)
     ss_text_add(out, "%s %s", ss_plot_look_name(s->look), ss_plot_tone_name(s->tone));
 }
 
-static bool same_entry(const ss_plot_series *a, const ss_plot_series *b)
-{
-    return b->label && a->colour == b->colour && a->look == b->look && a->tone == b->tone &&
-           !strcmp(a->label, b->label);
-}
-
-/* One for each label and look: panels share the legend. */
 static void add_entries(const ss_plot_curves *c, ss_text *out)
 {
     for (uint32_t k = 0; k < c->n; k++) {
         const ss_plot_series *s = &c->series[k];
-        bool again = !s->label;
-        for (uint32_t i = 0; i < k && !again; i++)
-            again = same_entry(s, &c->series[i]);
-        if (again)
+        if (!has_entry(c, k))
             continue;
         begin_row(out, 0, 0, "entry", s->label, "");
         add_style(out, s);

@@ -33,7 +33,8 @@ const char *ss_plot_look_name(ss_plot_look l); /* "lines" */
 const char *ss_plot_tone_name(ss_plot_tone t); /* "plain" */
 
 enum {
-    SS_PLOT_MAX_SERIES = 64, /* of one label and colour and tone: what a figure can hold */
+    SS_PLOT_MAX_SERIES = 200,
+    SS_PLOT_MAX_ENTRIES = 40, /* of the legend */
     SS_PLOT_MAX_PANELS = 24,
     SS_PLOT_NO_COLOUR = UINT32_MAX /* grey, for what stands for every colour */
 };
@@ -69,8 +70,8 @@ typedef struct ss_plot_curves {
     bool ticks_at_values; /* of x: a number for each value, as far as there is room */
 } ss_plot_curves;
 
-/* Refuses, naming the series: no series, or none with a point; more than SS_PLOT_MAX_SERIES or
- * panels; an x that is no finite number; an infinite y; a value not above 0 on an axis that is
+/* Refuses, naming the series: no series, or none with a point; too many
+ * series, panels or entries of the legend; an x that is no finite number; an infinite y; a value not above 0 on an axis that is
  * logarithmic (but x = 0, which is drawn at its left end); an axis that ends before it begins. */
 ss_status ss_plot_curves_data(const ss_plot_curves *c, ss_text *out, ss_error *err);
 /* As ss_plot. */

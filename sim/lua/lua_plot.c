@@ -1,5 +1,5 @@
 /* lua_plot.c - soapstone.plot: figures of a step, of a result or of a record on disk; those of
- * searches are in lua_plot_search.c. */
+ * searches are in lua_plot_search.c, those of a script's own numbers in lua_plot_lines.c. */
 #include <math.h>
 #include <string.h>
 
@@ -171,4 +171,5 @@ void ss_lua_open_plot(lua_State *L)
         ss_lua_module_add(L, "plot", ss_plot_kind_name((ss_plot_kind)k), plot);
     }
     ss_lua_add_plot_search(L);
+    ss_lua_add_plot_lines(L);
 }

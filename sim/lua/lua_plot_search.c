@@ -107,11 +107,10 @@ static logs *read_logs(lua_State *L, const char *what)
 
 typedef struct search_options {
     const char *gnuplot;
-    int x, log;
+    int x;
+    bool logx, logy;
     uint32_t window, max_chains;
 } search_options;
-
-enum { LOG_X = 1, LOG_Y = 2 };
 
 static const ss_opt search_list[] = {
     {.name = "x",
@@ -119,11 +118,14 @@ static const ss_opt search_list[] = {
      .at = offsetof(search_options, x),
      .choices = "proposals|seconds",
      .help = "of wall clock, each chain's own"},
-    {.name = "log",
-     .kind = SS_OPT_CHOICE,
-     .at = offsetof(search_options, log),
-     .choices = "none|x|y|xy",
-     .help = "axes that are logarithmic"},
+    {.name = "logx",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(search_options, logx),
+     .help = "a logarithmic axis; false"},
+    {.name = "logy",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(search_options, logy),
+     .help = "likewise; of costs only"},
     {.name = "window",
      .kind = SS_OPT_COUNT,
      .at = offsetof(search_options, window),
@@ -166,8 +168,8 @@ static int plot_search(lua_State *L)
     const char *out = ss_lua_text(L, 2, "plot: the file to draw into");
     ss_plot_options p = ss_lua_plot_options(L, width, o.gnuplot);
     ss_plot_search_options so = {.seconds = o.x == 1,
-                                 .log_x = o.log & LOG_X,
-                                 .log_y = o.log & LOG_Y,
+                                 .log_x = o.logx,
+                                 .log_y = o.logy,
                                  .window = o.window,
                                  .max_chains = o.max_chains};
     logs *l = read_logs(L, what);

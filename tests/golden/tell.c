@@ -8,6 +8,7 @@
 #include "io/dot.h"
 #include "io/file.h"
 #include "io/plot_search.h"
+#include "io/plot_throughput.h"
 #include "io/report.h"
 #include "io/trace.h"
 #include "search_view.h"
@@ -80,6 +81,13 @@ static void tell_search(void)
     put("search.tsv", &t);
     net_must(ss_plot_search_data(&log, 1, SS_PLOT_ACCEPTANCE, &so, &o, &t, &err), &err);
     put("acceptance.tsv", &t);
+    static const ss_plot_rate rate[] = {{"nmt", "data parallel", 4, 268.25, false},
+                                        {"nmt", "data parallel", 1, 358, false},
+                                        {"nmt", "data parallel", 4, 268, true},
+                                        {"rnnlm", "found", 16, 234.5, false}};
+    ss_plot_rate_options ro = {.title = "small", .note = "made up", .ideal = true};
+    net_must(ss_plot_throughput_data(rate, 4, &ro, &t, &err), &err);
+    put("throughput.tsv", &t);
 }
 
 int main(int argc, char **argv)

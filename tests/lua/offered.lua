@@ -56,6 +56,8 @@ function offered.options()
     ["search:run"] = of(search.run, search),
     ["soapstone.inspect"] = of(f.inspect, "none"),
     ["soapstone.plot.gantt"] = of(f.plot.gantt, r, "none.svg"),
+    ["soapstone.plot.lines"] = of(f.plot.lines, {}, "none.svg"),
+    ["soapstone.plot.throughput"] = of(f.plot.throughput, {}, "none.svg"),
     ["soapstone.plot.search"] = of(f.plot.search, "none.h5", "none.svg"),
     ["soapstone.problem"] = of(f.problem),
     ["soapstone.record"] = of(f.record, "none"),

@@ -161,6 +161,7 @@ claim("every option of a call is on the page, and no other", function()
     { "Results", "r:write_trace" }, { "Results", "r:write_dot" },
     { "Records and figures", "soapstone.record" }, { "Records and figures", "soapstone.inspect" },
     { "Records and figures", "soapstone.plot.gantt" }, { "Records and figures", "soapstone.plot.search" },
+    { "Records and figures", "soapstone.plot.lines" }, { "Records and figures", "soapstone.plot.throughput" },
     { "Bare task graphs", "dag.simulate" }, { "Bare task graphs", "dag.random" },
     { "A stock Lua", "soapstone.repeatable" },
   }

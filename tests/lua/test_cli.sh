@@ -42,6 +42,17 @@ expect 2 "nowhere.h5" inspect nowhere.h5
 expect 2 "there is no figure 'gant'; did you mean 'gantt'?" plot gant x.h5
 expect 2 "nowhere.h5" plot gantt nowhere.h5
 expect 2 "nowhere.h5" plot search nowhere.h5
+expect 2 "cannot read nowhere.csv: No such file" plot throughput nowhere.csv
+expect 2 "lines are drawn by a script" plot lines x.csv
+expect 2 "--log should be x, y or xy, not 'z'" plot search x.h5 --log z
+printf 'series,device,value\na,1,2\n' >rates.csv
+expect 2 "rates.csv:1: there is no column 'device'" plot throughput rates.csv
+printf 'series,devices,value\n"a,1,2\n' >rates.csv
+expect 2 "rates.csv:2: this is no row of 3 fields" plot throughput rates.csv
+printf 'series,devices,value\na,1.5,2\n' >rates.csv
+expect 2 "rates.csv:2: a row has a series, a number of devices and a value" plot throughput rates.csv
+printf 'series,devices,value,published\na,1,2,maybe\n' >rates.csv
+expect 2 "rates.csv:2: published is 'maybe', neither 0 nor 1" plot throughput rates.csv
 expect 2 "--x does not go with a figure of kind memory" plot memory x.h5 --x seconds
 expect 2 "--timeline does not go with a figure of kind search" plot search x.h5 -t data
 expect 2 "option 'x' cannot be 'second'; did you mean 'seconds'?" plot search x.h5 --x second
@@ -365,6 +376,9 @@ if command -v gnuplot >/dev/null 2>&1; then
     expect 0 "whole-$kind.png" plot $kind two.h5 -t whole -o whole-$kind.png
   done
   expect 2 "two.h5 is a record, but no log of a search" plot search two.h5
+  printf '# ours\npanel,series,devices,value,published\n"a ""b"", c",d,1,3,\n,d,2,2.5,1\n' >rates.csv
+  expect 0 "rates.pdf" plot throughput rates.csv -o rates.pdf
+  if grep -q "panel	a .042b.042, c	" rates.pdf.tsv; then ok; else bad "quotes in a table of throughput"; fi
   if grep -q "No link carries anything" whole-links.png.tsv; then ok; else bad "links that are idle"; fi
 fi
 expect 0 "ns/task" bench --tasks 1000

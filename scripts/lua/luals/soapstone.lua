@@ -557,11 +557,58 @@ function result:close() end
 
 ---@class soapstone.plot_search_options
 ---@field x? "proposals"|"seconds"
----@field log? "none"|"x"|"y"|"xy"
+---@field logx? boolean
+---@field logy? boolean
 ---@field window? integer
 ---@field max_chains? integer
 ---@field width? number inches
 ---@field gnuplot? string
+
+---@class soapstone.plot_throughput_options
+---@field title? string
+---@field ylabel? string
+---@field note? string
+---@field logy? boolean
+---@field ideal? boolean
+---@field columns? integer
+---@field width? number inches
+---@field gnuplot? string
+
+---@class soapstone.plot_lines_options
+---@field title? string
+---@field xlabel? string
+---@field ylabel? string
+---@field xunit? string
+---@field yunit? string
+---@field logx? boolean
+---@field logy? boolean
+---@field from_x? number
+---@field to_x? number
+---@field from_y? number
+---@field to_y? number
+---@field look? "lines"|"steps"|"points"|"both"
+---@field ticks_at_values? boolean
+---@field columns? integer
+---@field note? string
+---@field width? number inches
+---@field gnuplot? string
+
+---@class soapstone.plot_row
+---@field series string
+---@field devices integer
+---@field value number
+---@field published? boolean
+---@field panel? string
+
+---@class soapstone.plot_series
+---@field label? string
+---@field x number[]
+---@field y number[]
+---@field look? "lines"|"steps"|"points"|"both"
+---@field published? boolean
+---@field pale? boolean
+---@field colour? integer
+---@field panel? string
 
 ---@class soapstone.plot_module
 local plot_module = {}
@@ -590,6 +637,16 @@ function plot_module.search(what, out, options) end
 ---@param out string
 ---@param options? soapstone.plot_search_options
 function plot_module.acceptance(what, out, options) end
+
+---@param rows soapstone.plot_row[]
+---@param out string
+---@param options? soapstone.plot_throughput_options
+function plot_module.throughput(rows, out, options) end
+
+---@param series soapstone.plot_series[]
+---@param out string
+---@param options? soapstone.plot_lines_options
+function plot_module.lines(series, out, options) end
 
 ---@class soapstone.dag_module
 local dag_module = {}

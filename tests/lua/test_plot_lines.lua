@@ -1,0 +1,85 @@
+-- Figures of a script's own numbers: what is refused, and what is in their tables.
+local check = require "check"
+local plot = require "soapstone.plot"
+
+local claim, equal, fails = check.claim, check.equal, check.fails
+
+local draws = os.execute "command -v gnuplot >/dev/null 2>&1"
+
+local function table_of(path)
+  local f = assert(io.open(path .. ".tsv"))
+  local text = f:read "a"
+  f:close()
+  os.remove(path)
+  os.remove(path .. ".tsv")
+  return text
+end
+
+local function count(text, what)
+  return select(2, text:gsub(what, "%0"))
+end
+
+claim("rows of throughput that make no sense are refused by their number", function()
+  local function wrong(said, rows, options) fails(said, plot.throughput, rows, "no.svg", options) end
+  wrong("takes a list of rows as argument 1, not nil", nil)
+  wrong("needs rows", {})
+  wrong("row 1 should be { series =, devices =, value = }, not a number", { 3 })
+  wrong("row 1: option 'series' is missing", { { devices = 1, value = 2 } })
+  wrong("row 2: option 'value' is missing", { { series = "a", devices = 1, value = 2 }, { series = "a", devices = 1 } })
+  wrong("row 1: option 'devices' is 0", { { series = "a", devices = 0, value = 2 } })
+  wrong("row 1: unknown option 'device'; did you mean 'devices'?", { { series = "a", device = 1, value = 2 } })
+  wrong("row 1 has no series", { { series = "", devices = 1, value = 2 } })
+  wrong("a throughput of 0 on a logarithmic axis", { { series = "a", devices = 1, value = 0 } }, { logy = true })
+  wrong("two rows of a on 4 devices in nmt",
+    { { series = "a", devices = 4, value = 2, panel = "nmt" }, { series = "a", devices = 4, value = 3, panel = "nmt" } })
+  local many = {}
+  for i = 1, 25 do many[i] = { series = "a", devices = 4, value = 2, panel = "p" .. i } end
+  wrong("25 panels in one figure: there is room for 24", many)
+  for i = 1, 41 do many[i] = { series = "s" .. i, devices = 4, value = 2 } end
+  wrong("41 names in one legend", many)
+end)
+
+claim("series that make no sense are refused by their number", function()
+  local function wrong(said, series, options) fails(said, plot.lines, series, "no.svg", options) end
+  wrong("takes a list of series as argument 1, not nil", nil)
+  wrong("there is nothing to draw", {})
+  wrong("series 1 should be { label =, x = {...}, y = {...} }, not a text", { "a" })
+  wrong("series 1: 'y' should be a list of numbers, not nil", { { x = { 1 } } })
+  wrong("series 1: 'x[2]' should be a number, not a text", { { x = { 1, "2" }, y = { 1, 2 } } })
+  wrong("series 1 has 2 values of x and 1 of y", { { x = { 1, 2 }, y = { 3 } } })
+  wrong("series 1 is published and pale", { { x = { 1 }, y = { 3 }, published = true, pale = true } })
+  wrong("point 1: (inf, 3) is nowhere", { { x = { math.huge }, y = { 3 } } })
+  wrong("point 1: y is 0, and that axis is logarithmic", { { x = { 1 }, y = { 0 } } }, { logy = true })
+  wrong("axis y goes from 4 to 2", { { x = { 1 }, y = { 0 } } }, { from_y = 4, to_y = 2 })
+end)
+
+claim("what is published shares colour and name with what is ours", function()
+  if not draws then return end
+  plot.throughput({
+    { series = "found", devices = 4, value = 90 }, { series = "found", devices = 1, value = 100 },
+    { series = "found", devices = 4, value = 88, published = true },
+    { series = "theirs", devices = 4, value = 70, published = true } }, "rates.svg", { ideal = true, note = "a # note" })
+  local text = table_of "rates.svg"
+  local function has(what) assert(text:find(what, 1, true), what .. " is not in\n" .. text) end
+  has "entry\tfound\tboth plain\t0\t0\n"
+  has "entry\ttheirs\tboth published\t1\t0\n"
+  has "entry\tpublished\tboth published\t-1\t0\n"
+  has "entry\tideal\tlines pale\t-1\t0\n"
+  has "point\t\t-\t1\t100\n0\t4\tpoint\t\t-\t4\t90\n" -- in order of devices
+  has "note\ta # note\t"
+  equal(count(text, "\tpoint\t"), 6)
+end)
+
+claim("an axis of powers of two goes by them", function()
+  if not draws then return end
+  local series = { { x = { 1, 2, 8 }, y = { 3, 0 / 0, 5 } } }
+  plot.lines(series, "lines.svg", { logx = true, xlabel = "devices" })
+  local text = table_of "lines.svg"
+  assert(text:find("x_axis\tdevices\tlog2\t", 1, true) and count(text, "\tpoint\t") == 2, text)
+  series[1].x[2] = 3
+  plot.lines(series, "lines.svg", { logx = true, ylabel = "y \\ \"z\"" })
+  text = table_of "lines.svg"
+  assert(text:find("x_axis\t\tlog\t", 1, true) and text:find("y \\\\ \\042z\\042", 1, true), text)
+end)
+
+check.done()
