@@ -45,6 +45,10 @@ colour(kind) = \
     kind eq "capacity"        ? 0x000000 : kind eq "held by the fullest" ? 0xd55e00 : \
     kind eq "held by the emptiest" ? 0x6a51a3 : 0x999999
 
+# For things without a colour of their own (runs, series, devices): hues of Okabe and Ito without their
+# yellow, which is lost on white, in an order in which neighbours differ in lightness as well.
+HUES = "0x005a94 0xd55e00 0x009e73 0xe69f00 0x8b3a8b 0x56b4e9 0x000000 0xcc79a7"
+
 # Reads the words of a table: its title, its notes, and the kinds in it.
 TITLE = ""; NOTE = ""; KINDS = ""
 read_words(kind, label) = \

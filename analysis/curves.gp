@@ -38,9 +38,6 @@ Y_SCALE = Y_UNIT eq "s" ? time_scale(FURTHEST_Y) : 1
 Y_NAME = Y_AXIS.(Y_UNIT eq "" ? "" : " (".(Y_UNIT eq "s" ? time_unit(FURTHEST_Y) : Y_UNIT).")")
 
 # ------------------------------------------------------------------------------------------ the looks
-# Hues of Okabe and Ito without their yellow, which is lost on white, in an order in which neighbours
-# differ in lightness as well; beyond eight they come again, and dashes tell them apart.
-HUES = "0x005a94 0xd55e00 0x009e73 0xe69f00 0x8b3a8b 0x56b4e9 0x000000 0xcc79a7"
 hue(colour) = colour < 0 ? 0x777777 : int(word(HUES, colour % 8 + 1) + 0)
 mixed(rgb, white) = sum [k_mixed = 0 : 2] (int((rgb >> 8 * k_mixed & 255) * (1 - white) + 255 * white) << 8 * k_mixed)
 look_of(style) = word(style, 1)

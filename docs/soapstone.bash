@@ -44,7 +44,7 @@ _soapstone() {
     run) mapfile -t COMPREPLY < <(compgen -f -X '!*.lua' -- "$word"; compgen -d -- "$word") ;;
     plot)
       if [ "$COMP_CWORD" -eq 2 ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'gantt links memory search acceptance throughput' -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W 'gantt links memory search acceptance strategy throughput' -- "$word")
       else
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
       fi ;;

@@ -135,6 +135,7 @@ static const ss_flag plot_flags[] = {
     {"width", 0, "INCHES", "on paper; 3.5 is a column"},
     {"from", 0, "TIME", "where a Gantt chart begins"},
     {"to", 0, "TIME", "and where it ends"},
+    {"strategy", 's', "NAME", "which of the file; may be left out if there is one, or a best"},
     {"x", 0, "WHAT", "of searches: against proposals or seconds"},
     {"log", 0, "AXES", "of searches: logarithmic axes, x, y or xy"},
     {"window", 0, "N", "of acceptance: shares are means of so many proposals"},
@@ -148,6 +149,7 @@ const ss_command ss_command_plot = {
     .usage =
         "plot gantt|links|memory FILE.h5 [-o OUT] [--timeline NAME]\n"
         "       soapstone plot search|acceptance FILE.h5... [-o OUT] [--x seconds] [--log xy]\n"
+        "       soapstone plot strategy FILE.h5 [-o OUT] [--strategy NAME]\n"
         "       soapstone plot throughput FILE.csv [-o OUT]",
     .about =
         "The data is kept beside the figure as OUT.tsv: gnuplot -c analysis/KIND.gp redraws it.",

@@ -1,5 +1,6 @@
 /* lua_plot.c - soapstone.plot: figures of a step, of a result or of a record on disk; those of
- * searches are in lua_plot_search.c, those of a script's own numbers in lua_plot_lines.c. */
+ * searches are in lua_plot_search.c, those of a script's own numbers in lua_plot_lines.c,
+ * of strategies in lua_plot_strategy.c. */
 #include <math.h>
 #include <string.h>
 
@@ -172,4 +173,5 @@ void ss_lua_open_plot(lua_State *L)
     }
     ss_lua_add_plot_search(L);
     ss_lua_add_plot_lines(L);
+    ss_lua_add_plot_strategy(L);
 }

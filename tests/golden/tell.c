@@ -8,6 +8,7 @@
 #include "io/dot.h"
 #include "io/file.h"
 #include "io/plot_search.h"
+#include "io/plot_strategy.h"
 #include "io/plot_throughput.h"
 #include "io/report.h"
 #include "io/trace.h"
@@ -62,6 +63,11 @@ static void tell_small(void)
     put("small.links.tsv", &t);
     net_must(ss_plot_data(&s.view, SS_PLOT_MEMORY, &o, &t, &err), &err);
     put("small.memory.tsv", &t);
+    ss_picture picture;
+    net_must(ss_picture_of(s.strategy, "mixed", &picture, &err), &err);
+    net_must(ss_plot_strategy_data(&picture, &o, &t, &err), &err);
+    put("small.strategy.tsv", &t);
+    ss_picture_free(&picture);
     net_must(ss_dot_text(&s.view, &(ss_dot_options){.max_nodes = 30}, &t, NULL, &err), &err);
     put("small.dot", &t);
     step_free(&s);

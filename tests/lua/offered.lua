@@ -57,6 +57,7 @@ function offered.options()
     ["soapstone.inspect"] = of(f.inspect, "none"),
     ["soapstone.plot.gantt"] = of(f.plot.gantt, r, "none.svg"),
     ["soapstone.plot.lines"] = of(f.plot.lines, {}, "none.svg"),
+    ["soapstone.plot.strategy"] = of(f.plot.strategy, s, "none.svg"),
     ["soapstone.plot.throughput"] = of(f.plot.throughput, {}, "none.svg"),
     ["soapstone.plot.search"] = of(f.plot.search, "none.h5", "none.svg"),
     ["soapstone.problem"] = of(f.problem),

@@ -162,6 +162,7 @@ claim("every option of a call is on the page, and no other", function()
     { "Records and figures", "soapstone.record" }, { "Records and figures", "soapstone.inspect" },
     { "Records and figures", "soapstone.plot.gantt" }, { "Records and figures", "soapstone.plot.search" },
     { "Records and figures", "soapstone.plot.lines" }, { "Records and figures", "soapstone.plot.throughput" },
+    { "Records and figures", "soapstone.plot.strategy" },
     { "Bare task graphs", "dag.simulate" }, { "Bare task graphs", "dag.random" },
     { "A stock Lua", "soapstone.repeatable" },
   }

@@ -42,6 +42,8 @@ expect 2 "nowhere.h5" inspect nowhere.h5
 expect 2 "there is no figure 'gant'; did you mean 'gantt'?" plot gant x.h5
 expect 2 "nowhere.h5" plot gantt nowhere.h5
 expect 2 "nowhere.h5" plot search nowhere.h5
+expect 2 "nowhere.h5" plot strategy nowhere.h5
+expect 2 "--strategy does not go with a figure of kind gantt" plot gantt x.h5 -s data
 expect 2 "cannot read nowhere.csv: No such file" plot throughput nowhere.csv
 expect 2 "lines are drawn by a script" plot lines x.csv
 expect 2 "--log should be x, y or xy, not 'z'" plot search x.h5 --log z
@@ -375,6 +377,8 @@ if command -v gnuplot >/dev/null 2>&1; then
   for kind in gantt links memory; do
     expect 0 "whole-$kind.png" plot $kind two.h5 -t whole -o whole-$kind.png
   done
+  expect 2 "two.h5 holds 2 strategies, so say which: \"data_parallel\", \"whole\"" plot strategy two.h5
+  expect 0 "whole.pdf" plot strategy two.h5 -s whole -o whole.pdf
   expect 2 "two.h5 is a record, but no log of a search" plot search two.h5
   printf '# ours\npanel,series,devices,value,published\n"a ""b"", c",d,1,3,\n,d,2,2.5,1\n' >rates.csv
   expect 0 "rates.pdf" plot throughput rates.csv -o rates.pdf

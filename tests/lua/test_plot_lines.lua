@@ -1,4 +1,4 @@
--- Figures of a script's own numbers: what is refused, and what is in their tables.
+-- Figures of a script's own numbers and of strategies: what is refused, and what is in their tables.
 local check = require "check"
 local plot = require "soapstone.plot"
 
@@ -51,6 +51,20 @@ claim("series that make no sense are refused by their number", function()
   wrong("point 1: (inf, 3) is nowhere", { { x = { math.huge }, y = { 3 } } })
   wrong("point 1: y is 0, and that axis is logarithmic", { { x = { 1 }, y = { 0 } } }, { logy = true })
   wrong("axis y goes from 4 to 2", { { x = { 1 }, y = { 0 } } }, { from_y = 4, to_y = 2 })
+end)
+
+claim("a strategy to draw is one that is there", function()
+  local small = require "small"
+  local p = require("soapstone").problem { model = small.net(), topology = small.quad() }
+  fails("needs a strategy as argument 1, not a table", plot.strategy, {}, "no.svg")
+  fails("option 'name' goes with the path of a record", plot.strategy, p:strategy "whole", "no.svg", { name = "x" })
+  fails("nowhere.h5", plot.strategy, "nowhere.h5", "no.svg")
+  if not draws then return end
+  plot.strategy(p:strategy("data_parallel", { name = "split" }), "strategy.svg")
+  local text, ops = table_of "strategy.svg", 0
+  for _ in p.model:ops() do ops = ops + 1 end
+  assert(text:find(", split\t", 1, true))
+  equal(count(text, "\noperator\t"), ops)
 end)
 
 claim("what is published shares colour and name with what is ours", function()

@@ -26,8 +26,8 @@ end
 local step = { timeline = true, from = true, to = true }
 local search = { x = true, log = true, window = true, several = true }
 local takes = { gantt = step, links = step, memory = step, search = search, acceptance = search,
-  throughput = {} }
-for _, name in ipairs { "timeline", "from", "to", "x", "log", "window" } do
+  strategy = { strategy = true }, throughput = {} }
+for _, name in ipairs { "timeline", "from", "to", "strategy", "x", "log", "window" } do
   if given[name] and not takes[kind][name] then
     soapstone.refuse("--%s does not go with a figure of kind %s", name, kind)
   end
@@ -112,6 +112,7 @@ if kind == "throughput" then what = read_rows(files[1]) end
 if takes[kind].several then what = files end
 draw(what, out, {
   timeline = last "timeline", from = last "from", to = last "to", x = last "x",
+  name = last "strategy",
   logx = log and log:find "x" ~= nil, logy = log and log:find "y" ~= nil,
   window = math.tointeger(number "window") or number "window", width = number "width",
 })

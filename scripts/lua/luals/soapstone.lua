@@ -638,6 +638,11 @@ function plot_module.search(what, out, options) end
 ---@param options? soapstone.plot_search_options
 function plot_module.acceptance(what, out, options) end
 
+---@param strategy soapstone.strategy|string a strategy, or the path of a record or log
+---@param out string
+---@param options? { name?: string, width?: number, gnuplot?: string }
+function plot_module.strategy(strategy, out, options) end
+
 ---@param rows soapstone.plot_row[]
 ---@param out string
 ---@param options? soapstone.plot_throughput_options
