@@ -88,7 +88,7 @@ rows() {
   h5dump -A 0 "$@" "$log" | grep -v '^HDF5'
 }
 # begin FILE: a search of thousands of proposals with that log is under way
-many=20000
+many=8000
 begin() {
   "$SOAPSTONE" search $small -n $many --seed 5 --log "$1" --save "$1.json" >out 2>err &
   pid=$!
