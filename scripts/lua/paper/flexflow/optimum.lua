@@ -4,8 +4,8 @@
 --
 -- FlexFlow (MLSys 2019), section 8.3: LeNet and a language model of two steps, by depth-first search with A* pruning in
 -- 0.8 and 18 hours; its search found the same in less than a second.  Here every configuration on devices that follow each
--- other (block), and with --long also powers of two on devices a power of two apart; of strategies that differ in the numbers of
--- equal devices one is looked at.
+-- other (block), and with --long also powers of two on devices a power of two apart; of strategies that differ in
+-- the numbers of equal devices one is looked at.
 
 local soapstone = require "soapstone"
 local options = require "soapstone.options"
@@ -51,7 +51,8 @@ local space = o.moves == "both" and { block = 1, pow2 = 1 } or "block"
 local function reach(problem, optimum, least)
   local reached, seconds, best = 0, {}, math.huge
   for seed = 1, o.seeds do
-    local found = paper.search(problem, o, { seed = o.seed + seed, moves = space, descent = true, beta_relative = o.beta_relative })
+    local found = paper.search(problem, o, { seed = o.seed + seed, moves = space, descent = true,
+      beta_relative = o.beta_relative })
     best = math.min(best, found.cost)
     if found.cost <= optimum then
       reached = reached + 1

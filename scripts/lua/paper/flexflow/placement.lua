@@ -37,8 +37,8 @@ end
 
 -- Both searches have as many proposals in each chain; the placements start from one device and from runs of balanced time.
 local function searches(problem, log)
-  local placed = paper.search(problem, o, { descent = o.descent, moves = "place", group = 0, start = { "whole", "model_parallel" },
-    log = log:format "placement" })
+  local placed = paper.search(problem, o, { descent = o.descent, moves = "place", group = 0,
+    start = { "whole", "model_parallel" }, log = log:format "placement" })
   local found = paper.search(problem, o, { descent = o.descent, log = log:format "full" })
   return placed, found
 end

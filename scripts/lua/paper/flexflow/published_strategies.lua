@@ -23,11 +23,11 @@ local o = paper.options(arg, about, {
 
 -- Each network has a step of its own for a recurrent operator: that is how it is drawn.
 local cases = {
-  { name = "Inception-v3", figure = "12", ways = {
+  { name = "Inception-v3", figure = "12", width = 7, ways = {
     { name = "figure 12", make = drawn.inception },
     { name = "figure 12, 4 parts", make = drawn.inception, options = { each = true } },
   } },
-  { name = "NMT", figure = "13", model = { steps_per_op = 1 }, ways = {
+  { name = "NMT", figure = "13", width = 7, model = { steps_per_op = 1 }, ways = {
     { name = "figure 13", make = drawn.nmt },
     { name = "figure 13, in turn", make = drawn.nmt, options = { undrawn = "in_turn" } },
   } },
@@ -36,7 +36,8 @@ local cases = {
 local function percent(part, whole) return ("%.1f"):format(100 * part / whole) end
 
 local function make_strategies(case, problem)
-  local list = { problem:strategy("data_parallel", { name = "data parallel" }), problem:strategy("expert", { name = "expert" }) }
+  local list = { problem:strategy("data_parallel", { name = "data parallel" }),
+    problem:strategy("expert", { name = "expert" }) }
   for _, way in ipairs(case.ways) do
     local given = { name = way.name }
     for name, value in pairs(way.options or {}) do given[name] = value end
@@ -59,7 +60,8 @@ local function print_bytes(problem, list, results)
     if math.abs(moved - bytes) > 1 then
       options.refuse("%s: %.0f bytes of weights are moved, and %.0f were counted", strategy.name, moved, bytes)
     end
-    rows[i] = { strategy.name, show(bytes, "B"), percent(bytes, data), percent(data - bytes, data), percent(ring, data_ring) }
+    rows[i] = { strategy.name, show(bytes, "B"), percent(bytes, data), percent(data - bytes, data),
+      percent(ring, data_ring) }
   end
   print(report.table({ "strategy", "synchronised", "% of data parallel", "% less", "% by ring volume" }, rows))
 end
@@ -196,9 +198,10 @@ local function run(case)
   print_drawings(problem, { list[3], list[theirs + 1] })
   print()
   for i = 3, #list do
-    local path = ("%s/%s %s.strategy"):format(o.folder, case.name, list[i].name):gsub(",? ", "-")
-    list[i]:save(path)
-    print("written: " .. path)
+    local path = o.folder .. "/" .. (case.name .. "-" .. list[i].name):gsub(",? ", "-")
+    list[i]:save(path .. ".strategy")
+    print("written: " .. path .. ".strategy")
+    paper.draw("strategy", list[i], path .. ".svg", { width = case.width })
   end
   print()
 end
