@@ -43,13 +43,13 @@ for script in published_strategies placement optimum local_optimum approaches; d
 done
 
 # the drawn strategies: what can be counted in the drawings is counted in what was read from them
-expect 0 "figure 12 78.95 MiB 14.5 85.5 21.6" published_strategies --networks Inception-v3 --proposals 20 --descent=false
+expect 0 "figure 12 78.95 MiB 14.5 85.5 21.6" published_strategies --networks Inception-v3 --proposals 20
 says "figure 12 26.9 22.7 26.0 24.4 1.077"
 says " 47 27 11 10"
 says "C1 figure 12 BBCB CCCC BCDC BBBB CCCC BBBB AAAA BBBB BBBB DDDD ACDA CBCD"
 says "head figure 12 CBAD CBAD CB(c2)"
 says "figure 12, less synchronised than data parallel text 8.4 75.0 % 85.5 %"
-expect 0 "encoder1 figure 13 CBAD BBCC AACC ... DDCC ACBD CCDD" published_strategies --networks NMT --proposals 20 --descent=false
+expect 0 "encoder1 figure 13 CBAD BBCC AACC ... DDCC ACBD CCDD" published_strategies --networks NMT --proposals 20
 says "softmax figure 13 AABD(c4) CBBD(c4) AACD(c4) ... AABD(c4) CCCD(c4) BBBD(c4)"
 # and what was written can be read again
 "$SOAPSTONE" simulate -m nmt -o model.batch=256 -o model.steps_per_op=1 -t p100_cluster -o topology.nodes=1 \
@@ -63,7 +63,7 @@ says "proven"
 says "2 of 2"
 expect 0 "AlexNet 2" local_optimum --networks AlexNet --devices 2 --proposals 100 --random 50
 says "50 44 none"
-expect 0 "data parallelism S S no no the same" approaches --networks AlexNet,RNNTC --proposals 20 --descent=false
+expect 0 "data parallelism S S no no the same" approaches --networks AlexNet,RNNTC --proposals 20
 says "Wu et al. 2016 (RNN expert) S O S O no no the same"
 says "Krizhevsky 2014 (CNN expert) S P S P no no the same"
 

@@ -20,9 +20,9 @@ local about = [[
 approaches.lua: which of the dimensions S, O, A and P data parallelism, model parallelism, the experts' strategies, the best
 placement and the found strategy use, of six networks on 8 P100, which are two machines; and those of figures 12 and 13.]]
 local o = paper.options(arg, about, {
-  networks = "all", devices = options.count(8, { min = 1 }), proposals = options.count(2000, { min = 1 }),
-  seconds = 0.0, descent = true,
-}, { proposals = 200000 })
+  networks = "all", devices = options.count(8, { min = 1 }), proposals = options.count(1000, { min = 1 }),
+  seconds = 0.0, descent = false,
+}, { proposals = 100000, descent = true })
 
 local function used_by(strategy, op)
   local configuration = strategy:get(op.name)

@@ -248,15 +248,30 @@ function drawn.synchronised(problem, strategy)
   return all, ring
 end
 
--- Multiply-accumulates by device, and their sum.
+-- The module or layer that an operator is drawn in.
+function drawn.row_of(op)
+  return op.name:match "^(%u%d)%." or op.name:match "^(stem)" or op.name:match "^([%l_]+%d?)%." or "head"
+end
+
+-- Multiply-accumulates by device, their sum, and the sum over modules of what the busiest device of each has.
 function drawn.work(problem, strategy)
-  local work, all = {}, 0
+  local work, rows, all, one_by_one = {}, {}, 0, 0
   for i = 1, problem.topology.devices do work[i] = 0 end
   for op in problem.model:ops() do
-    each_part(op, strategy:get(op.name), function(device, share) work[device] = work[device] + share * op.macs end)
+    local row = drawn.row_of(op)
+    rows[row] = rows[row] or {}
+    each_part(op, strategy:get(op.name), function(device, share)
+      work[device] = work[device] + share * op.macs
+      rows[row][device] = (rows[row][device] or 0) + share * op.macs
+    end)
     all = all + op.macs
   end
-  return work, all
+  for _, row in soapstone.pairs(rows) do
+    local most = 0
+    for _, macs in soapstone.pairs(row) do most = math.max(most, macs) end
+    one_by_one = one_by_one + most
+  end
+  return work, all, one_by_one
 end
 
 -- How many operators with weights are on one device, on two, ...

@@ -47,23 +47,32 @@ end
 
 local space = o.moves == "both" and { block = 1, pow2 = 1 } or "block"
 
--- How many of the seeds come to the optimum, and the seconds until the best of the chain that did.
-local function reach(problem, optimum, least)
-  local reached, seconds, best = 0, {}, math.huge
+local function median(list)
+  table.sort(list)
+  return #list > 0 and soapstone.unit.show(list[(#list + 1) // 2], "s") or "-"
+end
+
+-- How many of the seeds come to the optimum; seconds until a chain was there, and of all chains to their ends.
+local function reach(problem, proof)
+  local reached, until_then, whole, best = 0, {}, {}, math.huge
   for seed = 1, o.seeds do
     local found = paper.search(problem, o, { seed = o.seed + seed, moves = space, descent = true,
       beta_relative = o.beta_relative })
+    if found.cost < proof.least then
+      options.refuse("the search found %.12g s, less than the proven %.12g s", found.cost, proof.least)
+    end
     best = math.min(best, found.cost)
-    if found.cost <= optimum then
+    local first = math.huge
+    for _, chain in ipairs(found.chains) do
+      if chain.best <= proof.cost then first = math.min(first, chain.best_seconds) end
+    end
+    if first < math.huge then
       reached = reached + 1
-      seconds[#seconds + 1] = found.seconds
+      until_then[#until_then + 1] = first
     end
-    if found.cost < least then
-      options.refuse("the search found %.12g s, less than the proven %.12g s", found.cost, least)
-    end
+    whole[#whole + 1] = found.seconds
   end
-  table.sort(seconds)
-  return reached, seconds, best
+  return { reached = reached, until_then = median(until_then), whole = median(whole), best = best }
 end
 
 local hours = published_hours()
@@ -71,19 +80,22 @@ local rows, proofs = {}, {}
 for _, network in ipairs(paper.some("networks", o.networks, networks)) do
   local problem = make(network)
   local best, proof = soapstone.search.exhaustive(problem, { moves = space, seconds = o.limit, progress = true })
-  local reached, seconds, least = reach(problem, proof.cost, proof.least)
+  local search = reach(problem, proof)
+  local show = soapstone.unit.show
   print(network.name)
   print(proof.text)
   print(best)
-  local show = soapstone.unit.show
   rows[#rows + 1] = { network.name, ("%.4g h"):format(hours[network.published]), show(proof.seconds, "s"),
-    proof.proven and "proven" or ("%.3g %% decided"):format(100 * proof.share), "< 1 s",
-    #seconds > 0 and show(seconds[(#seconds + 1) // 2], "s") or "-", ("%d of %d"):format(reached, o.seeds) }
-  proofs[#proofs + 1] = { network.name, proof.size, proof.nodes, proof.simulated, show(proof.cost, "s"), show(least, "s"),
+    proof.proven and "proven" or ("%.3g %% decided"):format(100 * proof.share), "< 1 s", search.until_then, search.whole,
+    ("%d of %d"):format(search.reached, o.seeds) }
+  proofs[#proofs + 1] = { network.name, proof.size, proof.nodes, proof.simulated, show(proof.cost, "s"),
+    show(search.best, "s"),
     paper.difference(problem:simulate(problem:strategy "data_parallel").step_time, proof.cost) }
   best:save(("%s/optimum-%s.strategy"):format(o.folder, network.model))
 end
-print "the space: block is contiguous devices; sizes in strategies"
-print(report.table({ "network", "size", "looked at", "simulated", "optimum", "best search", "data parallel above it" }, proofs))
-print "\nexhaustive and search, published (section 8.3) and here (median of the seeds that reached it)"
-print(report.table({ "network", "published", "here", "", "published search", "here", "reached by" }, rows))
+print(("the space: %s; sizes in strategies"):format(o.moves == "both" and "block and pow2" or "block"))
+print(report.table({ "network", "size", "looked at", "simulated", "optimum", "best search", "data parallel above it" },
+  proofs))
+print "\nexhaustive and search, published (section 8.3) and here (wall clock; of the searches the median over seeds)"
+print(report.table({ "network", "exhaustive, published", "here", "", "search, published", "until it is reached",
+  "to the end", "reached by" }, rows))

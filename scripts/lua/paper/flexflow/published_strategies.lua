@@ -18,12 +18,12 @@ local about = [[
 published_strategies.lua: the strategies of figures 12 (Inception-v3) and 13 (NMT) beside data parallelism, the expert's
 and what a search finds here, all on 4 P100.]]
 local o = paper.options(arg, about, {
-  networks = "all", proposals = options.count(1000, { min = 1 }), seconds = 0.0, descent = true,
-}, { proposals = 200000 })
+  networks = "all", proposals = options.count(5000, { min = 1 }), seconds = 0.0, descent = false,
+}, { proposals = 100000, descent = true })
 
--- Each network has a step of its own for a recurrent operator: that is how it is drawn.
+-- in_turn: its modules follow each other.  A recurrent operator of NMT is one step, as it is drawn.
 local cases = {
-  { name = "Inception-v3", figure = "12", width = 7, ways = {
+  { name = "Inception-v3", figure = "12", width = 7, in_turn = true, ways = {
     { name = "figure 12", make = drawn.inception },
     { name = "figure 12, 4 parts", make = drawn.inception, options = { each = true } },
   } },
@@ -66,14 +66,15 @@ local function print_bytes(problem, list, results)
   print(report.table({ "strategy", "synchronised", "% of data parallel", "% less", "% by ring volume" }, rows))
 end
 
-local function print_work(problem, list, results)
+local function print_work(case, problem, list, results)
   local header, rows = { "strategy" }, {}
   for i = 1, DEVICES do header[#header + 1] = drawn.letter(i) .. " %" end
   header[#header + 1] = "busiest/mean"
   header[#header + 1] = "of time"
+  if case.in_turn then header[#header + 1] = "module by module" end
   for i = 1, DEVICES do header[#header + 1] = ("on %d"):format(i) end
   for i, strategy in ipairs(list) do
-    local work, all = drawn.work(problem, strategy)
+    local work, all, one_by_one = drawn.work(problem, strategy)
     local row, most, busiest, busy = { strategy.name }, 0, 0, 0
     for d, share in ipairs(work) do
       row[#row + 1] = percent(share, all)
@@ -83,6 +84,7 @@ local function print_work(problem, list, results)
     end
     row[#row + 1] = ("%.3f"):format(most * DEVICES / all)
     row[#row + 1] = ("%.3f"):format(busiest * DEVICES / busy)
+    if case.in_turn then row[#row + 1] = ("%.3f"):format(one_by_one * DEVICES / all) end
     for _, count in ipairs(drawn.spread(problem, strategy)) do row[#row + 1] = count end
     rows[i] = row
   end
@@ -156,7 +158,7 @@ end
 local function print_drawings(problem, list)
   local order, by = {}, {}
   for op in problem.model:ops() do
-    local row = op.name:match "^(%u%d)%." or op.name:match "^(stem)" or op.name:match "^([%l_]+%d?)%." or "head"
+    local row = drawn.row_of(op)
     if not by[row] then by[row], order[#order + 1] = {}, row end
     table.insert(by[row], op)
   end
@@ -188,8 +190,9 @@ local function run(case)
   print(report.compare(results))
   print "\nsynchronised bytes of a step, there and back"
   print_bytes(problem, list, results)
-  print "\nmultiply-accumulates by GPU, the busiest by them and by time, and operators with weights on so many GPUs"
-  print_work(problem, list, results)
+  print "\nmultiply-accumulates by GPU; the busiest to the mean by them, by time, and if each module began after the one before"
+  print "ended; and operators with weights on so many GPUs"
+  print_work(case, problem, list, results)
   print "\nstep time by the bandwidth of NVLink"
   print_links(problem, factor, list)
   print "\nagainst the paper"
