@@ -25,6 +25,7 @@
 #include "io/trace.h"
 #include "io/trajectory.h"
 #include "io/view.h"
+#include "no_sync.h"
 #include "simulate/cost.h"
 #include "simulate/delta.h"
 #include "simulate/result.h"

@@ -13,6 +13,7 @@
 #include "fake_search.h"
 #include "io/file.h"
 #include "io/record_layout.h"
+#include "no_sync.h"
 #include "same_h5.h"
 
 #define HERE "test_trajectory.dir/"
