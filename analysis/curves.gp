@@ -169,7 +169,7 @@ do for [p = 0 : PANELS - 1] {
         X_TICKS = ticks_of(X_STYLE, XA, XB, larger(2, floor(PANEL_W / 30)))
     }
     eval "set xtics nomirror out scale 0.4 (".X_TICKS.") offset 0, 0.5 font '".pt(6.5)."'"
-    eval "set ytics nomirror out scale 0.4 (".ticks_of(Y_STYLE, YA, YB, larger(2, floor(PANEL_H / 18))).") offset 0.6, 0 font '".pt(6.5)."'"
+    eval "set ytics nomirror out scale 0.4 (".ticks_of(Y_STYLE, YA, YB, larger(2, floor(PANEL_H / 15))).") offset 0.6, 0 font '".pt(6.5)."'"
     if (NAMED > 2) {
         set label 92 cut(line_of(PANEL_NAMES, p + 1), (PANEL_W + RIGHT) / 6.5) at screen P_LEFT / W, screen 1 - (P_TOP - 5) / H left font "".pt(6.5)
     }

@@ -24,7 +24,7 @@ SCALE = W / PAGE
 # Up to eight devices have a colour each; of more, machines have a hue and their devices shades of it, from dark to
 # light; of more in one machine each has a hue, and neighbours differ in lightness.
 device_colour(device, machine, place) = device < 1 ? 0 : DEVICES <= 8 ? int(word(HUES, int(device)) + 0) : \
-    MACHINES > 1 && MACHINES < DEVICES ? hsv2rgb(0.93 * (machine - 1) / (MACHINES - 1.0), 1 - 0.6 * place, 0.55 + 0.42 * place) : \
+    MACHINES > 1 && MACHINES < DEVICES ? hsv2rgb((machine - 1.0) / MACHINES, 1 - 0.6 * place, 0.55 + 0.42 * place) : \
     hsv2rgb(0.9 * (device - 1) / DEVICES, int(device) % 2 ? 0.95 : 0.5, int(device) % 2 ? 0.65 : 0.95)
 
 # -------------------------------------------------------------------------------------------- layout
