@@ -248,9 +248,7 @@ end
 
 -- Draws with plot.KIND where there is a gnuplot; the numbers are kept by paper.write in any case.
 function paper.draw(kind, what, path, o)
-  local draw = rawget(soapstone.plot, kind)
-  if not draw then return end
-  local ok, wrong = pcall(draw, what, path, o)
+  local ok, wrong = pcall(soapstone.plot[kind], what, path, o)
   if ok then
     print("written: " .. path)
   elseif tostring(wrong):find("gnuplot", 1, true) then

@@ -94,7 +94,7 @@ local lines = {}
 for i, one in ipairs { { "full", full }, { "delta", delta } } do
   local theirs = published[one[1]]
   lines[#lines + 1] = { label = one[1], x = one[2].seconds, y = scaled(one[2].best, 1e-3), colour = i, panel = "ours" }
-  lines[#lines + 1] = { label = one[1], x = scaled(theirs.x, 60), y = scaled(theirs.y, 1e-3), colour = i, published = true,
+  lines[#lines + 1] = { x = scaled(theirs.x, 60), y = scaled(theirs.y, 1e-3), colour = i, published = true,
     panel = "published" }
 end
 paper.draw("lines", lines, o.folder .. "/progress.svg", { title = "NMT on 16 P100: best step time while searching",

@@ -99,7 +99,8 @@ local function order(points, of)
             kept = kept + 1
           else
             lost[#lost + 1] = { p.cluster, p.network, p.devices, called[a] .. ", " .. called[b],
-              ("%.4g, %.4g"):format(theirs_a, theirs_b), ("%.4g, %.4g"):format(p.ours[a], p.ours[b]) }
+              ("%.4g, %.4g"):format(theirs_a, theirs_b), ("%.4g, %.4g"):format(p.ours[a], p.ours[b]),
+              paper.difference(p.ours[a], theirs_a) .. ", " .. paper.difference(p.ours[b], theirs_b) }
           end
         end
       end
@@ -160,7 +161,7 @@ local function print_order(all)
     :format(n, kept))
   if #lost > 0 then
     print("and these do not (first the published samples/s per device, then ours):")
-    print(report.table({ "cluster", "network", "devices", "curves", "published", "ours" }, lost))
+    print(report.table({ "cluster", "network", "devices", "curves", "published", "ours", "ours off by" }, lost))
   end
   print()
 end
