@@ -49,6 +49,7 @@ expect 0 "Order: of 6 pairs" throughput tp --networks AlexNet,RNNTC --clusters P
 has out "so that one device does 2254 samples/s as published"
 has tp/throughput.tsv "P100	AlexNet	2	data_parallel"
 awk -F'\t' '$3 == 1 && ($5 < 0.9999999 * $6 || $5 > 1.0000001 * $6) { exit 1 }' tp/throughput.tsv && ok || bad "one device is not calibrated"
+expect 0 "overlap false" throughput tp --overlap false --networks RNNTC --clusters K80 --devices 2 --seconds 0 --proposals 3
 expect 0 "gradients round a ring" throughput tp --others --networks AlexNet --clusters K80 --devices 2
 
 expect 2 "search would never end" nmt64 --seconds 0

@@ -17,7 +17,7 @@ local function value_of(word, preset)
   return math.tointeger(word) or tonumber(word) or word
 end
 
--- --NAME VALUE, --NAME=VALUE, and --NAME of what is on or off; at most one word without dashes is the folder.
+-- --NAME VALUE, --NAME=VALUE, and --NAME alone of what is on or off; at most one word without dashes is the folder.
 local function read_words(words, presets)
   local given, i = {}, 1
   while words[i] do
@@ -30,6 +30,10 @@ local function read_words(words, presets)
       end
       given.folder = words[i]
     elseif type(presets[name]) == "boolean" or name == "long" then
+      if value == nil and (words[i + 1] == "true" or words[i + 1] == "false") then
+        i = i + 1
+        value = words[i]
+      end
       given[name] = value == nil or value_of(value)
     else
       if not value then
