@@ -129,7 +129,10 @@ claim("commands in the middle of a sentence are commands, with flags that they h
   for page in sh(("cd '%s' && ls README DESIGN.md docs/*.md docs/decisions/*.md"):format(source)):gmatch "[^\n]+" do
     local text = read(source .. "/" .. page):gsub("%s+", " ")
     for command, rest in text:gmatch "`[%l./]*soapstone (%l+)([^`]*)`" do
-      local ok, help = pcall(sh, "build/soapstone " .. command .. " --help")
+      local script, of_script = rest:match "^ (scripts/[%w_/.]+%.lua)(.*)$" -- of run: what follows is the script's
+      local help_of = command == "run" and script and ("run '%s/%s'"):format(source, script) or command
+      rest = of_script or rest
+      local ok, help = pcall(sh, "build/soapstone " .. help_of .. " --help")
       seen = seen + 1
       for flag in rest:gmatch "%f[-]%-%-?%l[%l-]*" do
         if ok and not help:find(flag, 1, true) then absent[#absent + 1] = page .. ": " .. command .. " " .. flag end
