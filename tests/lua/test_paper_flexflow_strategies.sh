@@ -62,7 +62,7 @@ expect 0 "LeNet 0.8 h" optimum --devices 2 --seeds 2 --proposals 3000 --networks
 says "proven"
 says "2 of 2"
 expect 0 "AlexNet 2" local_optimum --networks AlexNet --devices 2 --proposals 100 --random 50
-says "50 44 none"
+says "no 113.588 0.000 % 1 128 46"
 expect 0 "data parallelism S S no no the same" approaches --networks AlexNet,RNNTC --proposals 20
 says "Wu et al. 2016 (RNN expert) S O S O no no the same"
 says "Krizhevsky 2014 (CNN expert) S P S P no no the same"

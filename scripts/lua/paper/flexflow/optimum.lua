@@ -20,7 +20,7 @@ local o = paper.options(arg, about, {
   proposals = options.count(10000, { min = 1 }), seconds = 0.0,
   moves = options.choice("block", { "block", "both" }), limit = 0,
   beta_relative = 200.0, -- a network of eight operators has to climb further, relative to its step, than a large one
-}, { moves = "both" })
+}, { moves = "both", proposals = 100000 })
 
 local networks = {
   { name = "LeNet", model = "lenet", published = "LeNet" },
