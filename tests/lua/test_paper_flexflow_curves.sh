@@ -43,6 +43,7 @@ expect 2 "one folder is expected: 'b' stands after 'a'" throughput a b
 expect 2 "two_levels" throughput --sync two_levels
 expect 2 "have no such points" throughput --clusters P100 --devices 64
 expect 0 "with --long: --seconds 60.0" throughput --help
+has out "  --overlap "
 
 mkdir tp
 expect 0 "Order: of 6 pairs" throughput tp --networks AlexNet,RNNTC --clusters P100 --devices 1,2 --seconds 0 --proposals 30

@@ -56,8 +56,8 @@ function paper.options(words, about, presets, long)
   local given = read_words(words, rules)
   if not given then
     print(about)
-    print "\noptions, as --NAME VALUE:"
-    io.write((options.help(function(o) options(o, rules) end)))
+    print "\noptions, each with a value after it:"
+    io.write((options.help(function(o) options(o, rules) end):gsub("%f[^\n%z]  ", "  --")))
     local more = {}
     for name, value in pairs(long or {}) do more[#more + 1] = ("--%s %s"):format(name, value) end
     if #more > 0 then print("with --long: " .. table.concat(more, " ") .. ", unless given") end
