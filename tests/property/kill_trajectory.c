@@ -203,10 +203,11 @@ static int measure(uint64_t steps)
 
 static int only_write(const char *path, uint64_t steps)
 {
-    if (!write_log(path, steps))
-        return 0;
-    fprintf(stderr, "%s\n", err.text);
-    return ss_status_exit(err.status);
+    ss_status s = write_log(path, steps);
+    if (s)
+        fprintf(stderr, "%s\n", err.text);
+    fake_close(&fake);
+    return ss_status_exit(s);
 }
 
 int main(int argc, char **argv)

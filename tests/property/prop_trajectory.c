@@ -116,6 +116,8 @@ static uint64_t seed;
 /* What a process that may die has reached. */
 typedef struct reached {
     uint32_t opened, flushed, told, closed; /* flushed, told: steps of each chain */
+    bool ended;                             /* it did not die: with this status */
+    ss_status status;
 } reached;
 
 enum { STEPS = 18, BURST = 6, CHAINS = 2 };
@@ -161,7 +163,7 @@ static ss_status run_search(bool resume, uint32_t from, uint32_t steps, int to, 
         report(to, &r);
     }
     if (leave_open)
-        _exit(0);
+        die();
     for (uint32_t i = 0; !s && i < CHAINS; i++)
         s = sink.end(t, i, SS_END_PROPOSALS, e);
     ss_status closed = ss_trajectory_close(t, fake.s[0], s ? NULL : e);
@@ -189,17 +191,19 @@ static bool run_child(child_work *work, long at, bool after_half, reached *r, ss
         die_at = at;
         half = after_half;
         ss_error e;
-        _exit((int)work(ends[1], &e));
+        reached last = {.status = work(ends[1], &e), .ended = true};
+        report(ends[1], &last);
+        die(); /* nothing of ours is freed: a leak checker need not be told */
     }
     close(ends[1]);
-    reached next;
-    while (read(ends[0], &next, sizeof next) == sizeof next)
+    reached next = {0};
+    while (read(ends[0], &next, sizeof next) == sizeof next && !next.ended)
         *r = next;
     close(ends[0]);
     int ended;
     waitpid(child, &ended, 0);
-    *status = WIFEXITED(ended) ? (ss_status)WEXITSTATUS(ended) : SS_OK;
-    return WIFSIGNALED(ended);
+    *status = next.ended ? next.status : SS_OK;
+    return !next.ended;
 }
 
 static ss_status whole_search(int to, ss_error *e)
