@@ -94,7 +94,8 @@ typedef struct ss_search_options {
     ss_searcher searcher;
     uint64_t seed;
     uint64_t proposals; /* of each chain; 0: no limit */
-    double seconds;     /* of each chain, while it is at work; 0: no limit */
+    double seconds;     /* of each chain, while it is at work; 0: no limit.  Without either limit
+                         * stop_half has to be there */
     bool stop_half;     /* end when half of the time so far has passed since the best was found;
                          * where only proposals are limited, half of the proposals so far */
     uint64_t warm_up;   /* proposals before stop_half is asked */

@@ -62,6 +62,10 @@ ss_status ss_search_check_options(const ss_search_options *o, ss_error *err)
         s = check_positive(o->beta_per_s, "beta", err);
     if (!s)
         s = check_positive(o->beta_relative, "beta_relative", err);
+    if (!s && !o->proposals && !(o->seconds > 0) && !o->stop_half)
+        s = ss_fail(
+            err, SS_EINVAL,
+            "a search without limit would never end: give proposals, seconds, or stop_half");
     if (s || o->searcher != SS_SEARCH_ANNEALING)
         return s;
     if (!(o->last_beta_factor > 0 && isfinite(o->last_beta_factor)))

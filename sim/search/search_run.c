@@ -367,20 +367,10 @@ static uint32_t begin(crew *c)
     return n;
 }
 
-static bool is_endless(const ss_search *s)
-{
-    const ss_search_options *o = &s->options;
-    return !o->proposals && !(o->seconds > 0) && !o->stop_half;
-}
-
 ss_status ss_search_run(ss_search *s, const ss_search_sink *sink, const ss_watch *watch,
                         ss_error *err)
 {
     crew c = {.search = s, .sink = sink, .watch = watch, .err = err, .looked = seconds_now()};
-    if (is_endless(s) && !watch)
-        return ss_fail(err, SS_EINVAL,
-                       "this search would never end: limit its proposals or its seconds, or let it "
-                       "stop when half of its time brought nothing better");
     ss_status status = open_crew(&c, err);
     if (status)
         return status;
