@@ -43,3 +43,9 @@ ss_status ss_reserve(void *array_of_any_type, uint32_t *cap, size_t need, size_t
         *cap = grown;
     return s;
 }
+
+int ss_by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}

@@ -29,4 +29,7 @@ ss_status ss_regrow(void *array_of_any_type, size_t count, size_t bytes_each, co
 /* The capacity to grow to from `cap` so that `need` fits, or 0 if that passes 2^32 - 1. */
 uint32_t ss_grown(uint32_t cap, size_t need);
 
+/* For qsort: uint32_t, ascending. */
+int ss_by_number(const void *a, const void *b);
+
 #endif

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <lauxlib.h>
 #include <lualib.h>
 
+#include "base/clock.h"
 #include "lua/box.h"
 #include "lua/state.h"
 
@@ -74,13 +74,6 @@ typedef struct sight {
     double began, shown; /* s on a steady clock; 0: not yet */
 } sight;
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static uint32_t terminal_columns(void)
 {
     struct winsize size;
@@ -103,7 +96,7 @@ static void show(const char *what, double percent, bool known)
 static ss_status look(void *context, const char *what, double done, double whole, ss_error *err)
 {
     sight *s = context;
-    double percent = whole > 0 ? 100 * done / whole : 0, now = seconds_now();
+    double percent = whole > 0 ? 100 * done / whole : 0, now = ss_seconds_now();
     if (was_interrupted)
         return ss_fail(err, SS_ESTOPPED, "interrupted while %s (%.0f %% done)",
                        what ? what : "working", percent);

@@ -251,12 +251,6 @@ static ss_status note_op(struct ss_live_inside *x, ss_op op, ss_error *err)
     return e;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* What making a block writes into tables, saved before. */
 static ss_status save_tables(struct ss_live_inside *x, const ss_block *b, ss_error *err)
 {
@@ -338,7 +332,7 @@ static ss_status apply(ss_live *l, const ss_op *op, const ss_config *config, uin
         e = note(x, x->barriers, true, err);
     if (e)
         return e;
-    qsort(x->order, x->orders, sizeof *x->order, by_number);
+    qsort(x->order, x->orders, sizeof *x->order, ss_by_number);
     for (uint32_t i = 0; i < x->orders && !e; i++)
         e = change_block(l, x->order[i], err);
     return e ? e : ss_live_hook(l, err);

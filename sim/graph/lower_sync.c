@@ -312,18 +312,12 @@ static ss_status widen_levels(ss_lowering *w, const ss_shard *x, span *inside, s
     return e;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The links in s->resource, each once, as what a task may hold. */
 static ss_status set_of_links(ss_lowering *w, uint32_t links, uint32_t *where, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
     uint32_t kept = 0;
-    qsort(s->resource, links, sizeof *s->resource, by_number);
+    qsort(s->resource, links, sizeof *s->resource, ss_by_number);
     for (uint32_t i = 0; i < links; i++)
         if (!kept || s->resource[kept - 1] != s->resource[i])
             s->resource[kept++] = s->resource[i];

@@ -153,11 +153,15 @@ uint64_t ss_tasks_transfer_count(ss_links_mode mode, uint32_t links, int64_t byt
  * be unique.  Cycles are found by the engine, which names one. */
 ss_status ss_tasks_finish(ss_tasks *t, ss_error *err);
 
-/* How long after its end the successors of a task are ready. */
+/* How long after its end the successors of a task are ready; of one at `where`. */
+static inline ss_time ss_tasks_lag_at(const ss_tasks *t, uint32_t where)
+{
+    return where <= t->devices + t->links ? t->lag[where] : 0;
+}
+
 static inline ss_time ss_tasks_lag(const ss_tasks *t, ss_task task)
 {
-    uint32_t w = t->where[task.i];
-    return w <= t->devices + t->links ? t->lag[w] : 0;
+    return ss_tasks_lag_at(t, t->where[task.i]);
 }
 
 /* The resources that a task holds. */

@@ -8,10 +8,10 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include <lauxlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "lua/lua_search.h"
 #include "lua/state.h"
@@ -226,13 +226,6 @@ typedef struct sight {
     bool shows;
 } sight;
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static uint64_t steps_of(const ss_lua_search *s)
 {
     uint64_t steps = 0;
@@ -251,7 +244,7 @@ static ss_status look(void *context, const char *what, double done, double whole
     (void)what;
     if (!g->shows)
         return ss_look_up(g->watch, NULL, 0, 0, err);
-    double share = whole > 0 ? done / whole : NAN, passed = seconds_now() - g->began;
+    double share = whole > 0 ? done / whole : NAN, passed = ss_seconds_now() - g->began;
     if (g->share < 0)
         g->share = whole > 0 ? share : 0;
     double rate = passed > 0 ? (double)(steps_of(g->s) - g->steps) / passed : 0;
@@ -278,13 +271,13 @@ static bool was_stopped(const ss_lua_search *s)
 
 static ss_status run(ss_lua_search *s, const ss_watch *host, bool shows, ss_error *err)
 {
-    sight g = {s, host, seconds_now(), -1, steps_of(s), shows};
+    sight g = {s, host, ss_seconds_now(), -1, steps_of(s), shows};
     ss_watch watch = {.context = &g, .look = look, .over = over};
     ss_search_sink sink = {0};
     if (s->log)
         sink = ss_trajectory_sink(s->log);
     ss_status status = ss_search_run(s->search, s->log ? &sink : NULL, host ? &watch : NULL, err);
-    s->seconds += seconds_now() - g.began;
+    s->seconds += ss_seconds_now() - g.began;
     s->interrupted = was_stopped(s);
     /* one that came when all was done is heeded as well */
     if (!status && ss_look_up(host, NULL, 0, 0, NULL) == SS_ESTOPPED)

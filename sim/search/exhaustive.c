@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "search/exhaustive_inside.h"
 
@@ -32,13 +32,6 @@ typedef struct walk {
     uint32_t until_look;
     bool over;
 } walk;
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 ss_exhaustive_options ss_exhaustive_options_start(void)
 {
@@ -67,7 +60,7 @@ static ss_status look(walk *w, uint32_t steps, ss_error *err)
         return SS_OK;
     }
     w->until_look = LOOK_EVERY;
-    if (w->o->seconds > 0 && seconds_now() - w->began >= w->o->seconds)
+    if (w->o->seconds > 0 && ss_seconds_now() - w->began >= w->o->seconds)
         w->over = true;
     ss_status s = ss_look_up(w->watch, "exhaustive search", w->out->share, 1, err);
     if (s == SS_ESTOPPED) {
@@ -275,7 +268,7 @@ static ss_status run(walk *w, ss_error *err)
 {
     ss_exhaustive_result *out = w->out;
     ss_status s = set_out(w, err);
-    out->tables_s = seconds_now() - w->began;
+    out->tables_s = ss_seconds_now() - w->began;
     if (s)
         return s;
     w->until_look = LOOK_EVERY;
@@ -297,7 +290,7 @@ ss_status ss_exhaustive(const ss_model *m, const ss_topology *t, const ss_timer 
                         const ss_exhaustive_options *o, const ss_watch *watch,
                         ss_exhaustive_result *out, ss_error *err)
 {
-    walk w = {.o = o, .watch = watch, .out = out, .began = seconds_now()};
+    walk w = {.o = o, .watch = watch, .out = out, .began = ss_seconds_now()};
     *out = (ss_exhaustive_result){0};
     ss_status s = ss_strategy_copy(incumbent, &out->best, err);
     if (!s)
@@ -310,7 +303,7 @@ ss_status ss_exhaustive(const ss_model *m, const ss_topology *t, const ss_timer 
         s = SS_OK;
     }
     walk_free(&w);
-    out->seconds = seconds_now() - w.began;
+    out->seconds = ss_seconds_now() - w.began;
     if (s)
         ss_exhaustive_result_free(out);
     return s;

@@ -154,20 +154,11 @@ static size_t memory(const ss_scorer *s)
     return bytes;
 }
 
-const ss_score_kind ss_score_replay = {.name = "replay",
-                                       .open = open_live,
-                                       .close = close_live,
-                                       .start = start_live,
-                                       .attempt = attempt,
-                                       .accept = accept_live,
-                                       .reject = reject_live,
-                                       .memory = memory};
+#define LIVE_KIND(its_name)                                                                        \
+    {                                                                                              \
+        .name = its_name, .open = open_live, .close = close_live, .start = start_live,             \
+        .attempt = attempt, .accept = accept_live, .reject = reject_live, .memory = memory         \
+    }
 
-const ss_score_kind ss_score_delta = {.name = "delta",
-                                      .open = open_live,
-                                      .close = close_live,
-                                      .start = start_live,
-                                      .attempt = attempt,
-                                      .accept = accept_live,
-                                      .reject = reject_live,
-                                      .memory = memory};
+const ss_score_kind ss_score_replay = LIVE_KIND("replay");
+const ss_score_kind ss_score_delta = LIVE_KIND("delta");

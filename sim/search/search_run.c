@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "search/search_inside.h"
 
@@ -39,13 +40,6 @@ typedef struct crew {
     bool stopped, sink_failed;
     double looked;
 } crew;
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ------------------------------------------------------------------------------- under the lock */
 
@@ -111,13 +105,13 @@ typedef struct shift {
 static double seconds_at_work(void *context)
 {
     const shift *s = context;
-    return s->before + (seconds_now() - s->began);
+    return s->before + (ss_seconds_now() - s->began);
 }
 
 static void work(crew *c, ss_batch *b)
 {
     ss_chain *chain = b->lane->chain;
-    shift now = {ss_chain_seconds(chain), seconds_now()};
+    shift now = {ss_chain_seconds(chain), ss_seconds_now()};
     ss_chain_clock clock = {seconds_at_work, &now};
     ss_rows *rows = c->sink && c->sink->step ? &b->rows : NULL;
     b->status = SS_OK;
@@ -216,7 +210,7 @@ static void tell(crew *c, ss_batch *b)
 /* Now and then: what was told is written out, and the watch looks. */
 static void look(crew *c, bool at_once)
 {
-    double now = seconds_now(), done = 0;
+    double now = ss_seconds_now(), done = 0;
     ss_error err = {0};
     if (!at_once && now - c->looked < LOOK_S)
         return;
@@ -370,7 +364,7 @@ static uint32_t begin(crew *c)
 ss_status ss_search_run(ss_search *s, const ss_search_sink *sink, const ss_watch *watch,
                         ss_error *err)
 {
-    crew c = {.search = s, .sink = sink, .watch = watch, .err = err, .looked = seconds_now()};
+    crew c = {.search = s, .sink = sink, .watch = watch, .err = err, .looked = ss_seconds_now()};
     ss_status status = open_crew(&c, err);
     if (status)
         return status;

@@ -49,11 +49,6 @@ void ss_delta_free(ss_delta *d)
     ss_free(d);
 }
 
-void ss_delta_set_watch(ss_delta *d, const ss_watch *watch)
-{
-    ss_replay_set_watch(d->replay, watch);
-}
-
 size_t ss_delta_memory(const ss_delta *d)
 {
     size_t bytes = sizeof *d + ss_replay_memory(d->replay) + d->lists * sizeof *d->list +
@@ -76,15 +71,10 @@ static ss_status push(ss_delta *d, ss_head x, ss_error *err)
     return e;
 }
 
-static ss_time lag_of(const ss_live *l, uint32_t where)
-{
-    return where <= l->pool->devices + l->pool->links ? l->pool->lag[where] : 0;
-}
-
 static ss_time old_finish(const ss_delta *d, const ss_live *l, uint32_t slot)
 {
     const ss_live_row *row = &l->row[slot];
-    return d->replay->now[slot].start + row->hold + lag_of(l, row->where);
+    return d->replay->now[slot].start + row->hold + ss_tasks_lag_at(l->pool, row->where);
 }
 
 static ss_delta_mark *touch(ss_delta *d, uint32_t slot)
@@ -142,7 +132,7 @@ static void ask_predecessors(const ss_delta *d, const ss_live *l, uint32_t slot,
         bool marked = before->run == d->run;
         ss_time finish;
         if (marked && before->flags & SS_DELTA_SETTLED) {
-            finish = before->start + l->row[p].hold + lag_of(l, l->row[p].where);
+            finish = before->start + l->row[p].hold + ss_tasks_lag_at(l->pool, l->row[p].where);
         } else if (p >= d->first_new || (marked && before->flags & SS_DELTA_LATE)) {
             missing++;
             continue;
@@ -215,7 +205,7 @@ static ss_status tell(ss_delta *d, const ss_live *l, uint32_t slot, const ss_del
                       ss_error *err)
 {
     const ss_live_row *row = &l->row[slot];
-    ss_time finish = m->start + row->hold + lag_of(l, row->where);
+    ss_time finish = m->start + row->hold + ss_tasks_lag_at(l->pool, row->where);
     if (m->flags & (SS_DELTA_FRESH | SS_DELTA_LATE))
         return tell_arrived(d, l, row, finish, err);
     ss_time was = old_finish(d, l, slot);
@@ -318,7 +308,7 @@ static ss_status take(ss_delta *d, const ss_live *l, stop *x, ss_delta_mark *m, 
     uint32_t n;
     const uint32_t *r = ss_delta_resources(l, x->slot, &n);
     const ss_live_row *row = &l->row[x->slot];
-    ss_time start = m->ready, lag = lag_of(l, row->where);
+    ss_time start = m->ready, lag = ss_tasks_lag_at(l->pool, row->where);
     uint64_t most = 0;
     for (uint32_t k = 0; k < n; k++) {
         ss_delta_list *list = &d->list[r[k]];
@@ -462,7 +452,7 @@ static ss_time find_makespan(const ss_delta *d, const ss_live *l)
             const ss_delta_mark *m = &d->mark[slot];
             if (m->run == d->run && m->flags & (SS_DELTA_SETTLED | SS_DELTA_GONE))
                 continue;
-            end += lag_of(l, l->row[slot].where);
+            end += ss_tasks_lag_at(l->pool, l->row[slot].where);
             makespan = end > makespan ? end : makespan;
         }
     }
@@ -498,7 +488,6 @@ static ss_status stop_at_first(ss_delta *d, const ss_live *l, stop *x, ss_error 
 static ss_status sweep(ss_delta *d, const ss_live *l, ss_time bound, uint32_t limit,
                        ss_deltaed *out, ss_error *err)
 {
-    uint32_t look = SS_LOOK_EVERY;
     stop x = {.bound = bound};
     while (d->stops.n) {
         if (d->settleds >= limit) {
@@ -506,10 +495,6 @@ static ss_status sweep(ss_delta *d, const ss_live *l, ss_time bound, uint32_t li
             return SS_OK;
         }
         ss_status e = stop_at_first(d, l, &x, err);
-        if (!e && d->settleds >= look) {
-            e = ss_look_up(d->replay->watch, "simulating", d->settleds, l->n, err);
-            look = d->settleds + SS_LOOK_EVERY;
-        }
         if (e)
             return e;
         if (x.least_end > bound) {

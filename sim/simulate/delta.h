@@ -37,7 +37,6 @@ typedef struct ss_delta ss_delta;
 /* bounds: as in ss_replay_new. */
 ss_status ss_delta_new(bool bounds, ss_delta **out, ss_error *err);
 void ss_delta_free(ss_delta *d);
-void ss_delta_set_watch(ss_delta *d, const ss_watch *watch); /* kept, not copied; NULL: nobody */
 
 /* As their namesakes in replay.h. */
 ss_status ss_delta_whole(ss_delta *d, const ss_live *l, ss_time bound, ss_deltaed *out,

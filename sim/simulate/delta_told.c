@@ -93,7 +93,7 @@ static ss_status check_ready(const check *c, uint32_t slot, ss_time is, ss_error
     for (uint32_t k = l->in[slot].first; k < l->in[slot].last; k++) {
         uint32_t p = l->pool->in[k], where = l->row[p].where;
         ss_time finish = times_of(c, p).start + l->row[p].hold;
-        finish += where <= l->pool->devices + l->pool->links ? l->pool->lag[where] : 0;
+        finish += ss_tasks_lag_at(l->pool, where);
         ready = finish > ready ? finish : ready;
     }
     return ready == is ? SS_OK

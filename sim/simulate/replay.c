@@ -32,11 +32,6 @@ void ss_replay_free(ss_replay *r)
     ss_free(r);
 }
 
-void ss_replay_set_watch(ss_replay *r, const ss_watch *watch)
-{
-    r->watch = watch;
-}
-
 size_t ss_replay_memory(const ss_replay *r)
 {
     return sizeof *r + r->now_cap * sizeof *r->now + r->next_cap * sizeof *r->next +
@@ -71,11 +66,6 @@ static ss_status reserve(ss_replay *r, const ss_live *l, ss_error *err)
     for (uint32_t i = 0; i < resources; i++)
         r->resource[i] = (ss_play_resource){0, i ? t->lag[i] : 0, l->work[i], 0};
     return SS_OK;
-}
-
-static ss_time lag_of(const ss_tasks *t, uint32_t where)
-{
-    return where <= t->devices + t->links ? t->lag[where] : 0;
 }
 
 static ss_head head_of(const ss_play *p, uint32_t slot)
@@ -148,7 +138,7 @@ static bool ready_by_now(const ss_replay *r, const ss_live *l, uint32_t slot, ui
         if (p >= first_new)
             return false;
         const ss_live_row *row = &l->row[p];
-        ss_time finish = r->now[p].start + row->hold + lag_of(l->pool, row->where);
+        ss_time finish = r->now[p].start + row->hold + ss_tasks_lag_at(l->pool, row->where);
         *out = finish > *out ? finish : *out;
     }
     return true;
@@ -201,7 +191,7 @@ static void keep_times(ss_replay *r, const ss_live *l, uint32_t i)
         for (uint32_t k = 0; k < n; k++)
             take(&r->resource[res[k]], row->hold, end);
     }
-    ss_time finish = end + lag_of(t, row->where);
+    ss_time finish = end + ss_tasks_lag_at(t, row->where);
     if (finish > r->next_makespan)
         r->next_makespan = finish;
     for (uint32_t o = row->first; o < row->last; o++) {
@@ -262,7 +252,7 @@ static ss_time take_set(ss_replay *r, const ss_live *l, uint32_t slot, ss_time *
 
 static ss_status run(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed *out, ss_error *err)
 {
-    uint32_t resources = l->pool->devices + l->pool->links, look = SS_LOOK_EVERY, done = 0;
+    uint32_t resources = l->pool->devices + l->pool->links, done = 0;
     const ss_time *tail = r->bounds && bound < SS_TIME_MAX ? r->tails.tail : NULL;
     ss_time makespan = r->next_makespan;
     while (r->heads.n) {
@@ -311,12 +301,6 @@ static ss_status run(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed 
                 come(r, to);
         }
         ss_heads_close(&r->heads);
-        if (done == look) {
-            ss_status e = ss_look_up(r->watch, "simulating", done, l->n, err);
-            if (e)
-                return e;
-            look += SS_LOOK_EVERY;
-        }
     }
     r->next_makespan = makespan;
     r->takens = done;

@@ -22,7 +22,6 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "base/watch.h"
 #include "graph/live.h"
 #include "simulate/engine.h"
 
@@ -37,7 +36,6 @@ typedef struct ss_replay ss_replay;
 /* bounds: tails are kept, so that runs with a bound stop early. */
 ss_status ss_replay_new(bool bounds, ss_replay **out, ss_error *err);
 void ss_replay_free(ss_replay *r);
-void ss_replay_set_watch(ss_replay *r, const ss_watch *watch); /* kept, not copied; NULL: nobody */
 
 /* Everything from the beginning; what is held does not matter. */
 ss_status ss_replay_whole(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed *out,

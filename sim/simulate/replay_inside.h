@@ -39,7 +39,6 @@ struct ss_replay {
     ss_play_resource *resource;
     uint32_t resource_cap;
     ss_heads heads;
-    const ss_watch *watch;
     bool bounds;
     enum {
         SS_TAILS_NONE,

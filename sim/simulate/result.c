@@ -4,18 +4,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/array.h"
 #include "base/mem.h"
 #include "base/watch.h"
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ------------------------------------------------------------------------------------------ bytes
  */
@@ -328,9 +321,9 @@ static ss_status new_result(ss_result **out, ss_error *err)
 
 static ss_status run(ss_result *r, ss_engine *e, ss_error *err)
 {
-    double began = seconds_now();
+    double began = ss_seconds_now();
     ss_status s = ss_engine_run(e, &r->lowered->tasks, &r->timeline, err);
-    r->simulate_s = seconds_now() - began;
+    r->simulate_s = ss_seconds_now() - began;
     return s;
 }
 
@@ -387,10 +380,10 @@ ss_status ss_result_new(const ss_model *m, const ss_topology *t, ss_routes *r, c
     ss_status status = new_result(&made, err);
     if (status)
         return status;
-    double began = seconds_now();
+    double began = ss_seconds_now();
     made->lowered->watch = ss_engine_watch(e);
     status = ss_lower(m, t, r, s, timer, options, made->lowered, err);
-    made->lower_s = seconds_now() - began;
+    made->lower_s = ss_seconds_now() - began;
     if (!status) {
         status = run(made, e, err);
         if (status == SS_ERANGE)

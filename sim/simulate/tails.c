@@ -29,14 +29,13 @@ static ss_time plus(ss_time a, ss_time b)
 static ss_time tail_of(const ss_tails *x, const ss_live *l, uint32_t slot)
 {
     const ss_live_row *row = &l->row[slot];
-    const ss_tasks *t = l->pool;
     ss_time longest = 0;
     for (uint32_t o = row->first; o < row->last; o++) {
         uint32_t s = l->out[o];
         ss_time way = plus(l->row[s].hold, x->tail[s]);
         longest = way > longest ? way : longest;
     }
-    return plus(longest, row->where <= t->devices + t->links ? t->lag[row->where] : 0);
+    return plus(longest, ss_tasks_lag_at(l->pool, row->where));
 }
 
 ss_status ss_tails_whole(ss_tails *x, const ss_live *l, ss_error *err)
