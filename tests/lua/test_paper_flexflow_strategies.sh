@@ -1,14 +1,6 @@
 #!/bin/sh
 # test_paper_flexflow_strategies.sh - the scripts about single strategies of the published evaluation, in versions of seconds.
-set -u
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 99
-scripts=$SS_SRCDIR/scripts/lua/paper/flexflow
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); echo "FAILED $*"; sed 's/^/    /' out err 2>/dev/null | head -n 40; }
+. "$SS_SRCDIR/tests/lua/paper_steps.sh"
 
 # expect STATUS TEXT SCRIPT ARGUMENT... - TEXT must be in what is said, on either stream.
 expect() {

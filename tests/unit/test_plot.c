@@ -2,33 +2,18 @@
 
 #include "io/plot.h"
 
-#include <errno.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "check.h"
+#include "figure_fixture.h"
 #include "graph/tasks.h"
 #include "io/file.h"
 #include "steps.h"
 
 static ss_error err;
-static char scripts[4096];
-
-static bool there(const char *path)
-{
-    struct stat is;
-    return !stat(path, &is);
-}
-
-static bool have_gnuplot(void)
-{
-    static int status = -1;
-    if (status < 0)
-        status = system("gnuplot --version >/dev/null 2>&1");
-    return status == 0;
-}
 
 /* The next line of a table, cut at its tabs; false at the end.  The text is written to. */
 static bool next_row(char **at, char **field, uint32_t *fields)
@@ -1028,11 +1013,7 @@ static void no_memory_is_said_and_nothing_is_left(void)
 
 int main(void)
 {
-    const char *top = getenv("SS_SRCDIR");
-    snprintf(scripts, sizeof scripts, "%s/analysis", top ? top : ".");
-    if (mkdir("test_plot.dir", 0755) && errno != EEXIST)
-        return 99;
-    if (chdir("test_plot.dir"))
+    if (!draw_in("test_plot.dir"))
         return 99;
     RUN(merged_bars_keep_the_busy_time);
     RUN(a_window_cuts_bars);

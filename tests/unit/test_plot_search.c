@@ -3,33 +3,17 @@
 
 #include "io/plot_search.h"
 
-#include <errno.h>
 #include <math.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "check.h"
+#include "figure_fixture.h"
 #include "io/file.h"
 #include "io/plot_curves.h"
 #include "search_view.h"
 
 static ss_error err;
-static char scripts[4096];
-
-static bool there(const char *path)
-{
-    struct stat is;
-    return !stat(path, &is);
-}
-
-static bool have_gnuplot(void)
-{
-    static int status = -1;
-    if (status < 0)
-        status = system("gnuplot --version >/dev/null 2>&1");
-    return status == 0;
-}
 
 enum { STEPS = 40000 };
 static ss_trajectory_step steps[3][STEPS];
@@ -337,11 +321,7 @@ static void no_memory_is_said_and_nothing_is_left(void)
 
 int main(void)
 {
-    const char *top = getenv("SS_SRCDIR");
-    snprintf(scripts, sizeof scripts, "%s/analysis", top ? top : ".");
-    if (mkdir("test_plot_search.dir", 0755) && errno != EEXIST)
-        return 99;
-    if (chdir("test_plot_search.dir"))
+    if (!draw_in("test_plot_search.dir"))
         return 99;
     RUN(what_makes_no_figure_of_a_search_is_refused);
     RUN(what_makes_no_curves_is_refused);

@@ -3,34 +3,18 @@
 
 #include "io/plot_strategy.h"
 
-#include <errno.h>
 #include <math.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "check.h"
+#include "figure_fixture.h"
 #include "io/file.h"
 #include "io/plot_blocks.h"
 #include "io/record.h"
 #include "steps.h"
 
 static ss_error err;
-static char scripts[4096];
-
-static bool there(const char *path)
-{
-    struct stat is;
-    return !stat(path, &is);
-}
-
-static bool have_gnuplot(void)
-{
-    static int status = -1;
-    if (status < 0)
-        status = system("gnuplot --version >/dev/null 2>&1");
-    return status == 0;
-}
 
 static ss_status table(const ss_picture *p, double width, ss_text *out)
 {
@@ -393,11 +377,7 @@ static void no_memory_is_said_and_nothing_is_left(void)
 
 int main(void)
 {
-    const char *top = getenv("SS_SRCDIR");
-    snprintf(scripts, sizeof scripts, "%s/analysis", top ? top : ".");
-    if (mkdir("test_plot_strategy.dir", 0755) && errno != EEXIST)
-        return 99;
-    if (chdir("test_plot_strategy.dir"))
+    if (!draw_in("test_plot_strategy.dir"))
         return 99;
     RUN(which_strategy_of_a_record_has_to_be_clear);
     RUN(what_makes_no_picture_is_refused);
