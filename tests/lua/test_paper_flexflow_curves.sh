@@ -42,7 +42,7 @@ expect 0 "Order: of 6 pairs" throughput tp --networks AlexNet,RNNTC --clusters P
 has out "so that one device does 2254 samples/s as published"
 has tp/throughput.tsv "P100	AlexNet	2	data_parallel"
 awk -F'\t' '$3 == 1 && ($5 < 0.9999999 * $6 || $5 > 1.0000001 * $6) { exit 1 }' tp/throughput.tsv && ok || bad "one device is not calibrated"
-expect 0 "overlap false" throughput tp --overlap false --networks RNNTC --clusters K80 --devices 2 --seconds 0 --proposals 3
+expect 0 "overlap true" throughput tp --overlap --networks RNNTC --clusters K80 --devices 2 --seconds 0 --proposals 3
 expect 0 "gradients round a ring" throughput tp --others --networks AlexNet --clusters K80 --devices 2
 
 expect 2 "search would never end" nmt64 --seconds 0
@@ -60,6 +60,11 @@ expect 0 "every way found the same" search_time tp --networks RNNTC --devices 4 
 has tp/search_time.tsv "RNNTC	4	30"
 expect 0 "alike at all 6 looks" progress tp --proposals 50 --steps 5
 has tp/progress.tsv "50	"
+expect 2 "--devices has '3' in it" quality --devices 3
+expect 2 "option 'mark' is 0" quality --mark 0
+expect 0 "are within 1 % of their end after 0.05 s" quality tp --networks RNNTC --devices 4 --seconds 0.2 --mark 0.05
+has tp/quality.tsv "RNNTC	0.05	"
+has tp/quality-rnntc.json "softmax"
 expect 0 "86 of the 95 points" training tp --seconds 0 --proposals 3
 has tp/training.tsv "figure 8	0.625"
 

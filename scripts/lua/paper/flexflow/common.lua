@@ -9,6 +9,13 @@ local options = require "soapstone.options"
 
 local paper = {}
 
+-- What the authors' runtime did, as far as it is known (docs/paper-flexflow.md, "The options"): the throughput is
+-- measured, not simulated.
+paper.runtime = {
+  sync = "two_level", overlap = false, links = "fifo-hop", coalesce = "per_device", partial_sums = true,
+  update_passes = 3,
+}
+
 -- -- options ------------------------------------------------------------------------------------------
 
 local function value_of(word, preset)
@@ -48,10 +55,10 @@ local function read_words(words, presets)
 end
 
 -- The options of a script from its arguments.  `presets` are rules as soapstone.options has them; those in `long`
--- take their place with --long.  All scripts have --folder, --long and --seed.  With --help it prints `about` and
--- the options, and ends the program.
+-- take their place with --long.  All scripts have --folder, --long, --seed and --overlap (which goes into
+-- paper.runtime).  With --help it prints `about` and the options, and ends the program.
 function paper.options(words, about, presets, long)
-  local rules = { folder = ".", long = false, seed = 0 }
+  local rules = { folder = ".", long = false, seed = 0, overlap = paper.runtime.overlap }
   for name, rule in pairs(presets) do rules[name] = rule end
   local given = read_words(words, rules)
   if not given then
@@ -67,6 +74,7 @@ function paper.options(words, about, presets, long)
     for name, value in pairs(long or {}) do rules[name] = value end
   end
   local o = options(given, rules)
+  paper.runtime.overlap = o.overlap
   local probe = o.folder .. "/.written"
   local file, wrong = io.open(probe, "w")
   if not file then options.refuse("--folder %s: nothing can be written there (%s)", o.folder, wrong) end
@@ -169,13 +177,6 @@ function paper.model(network, devices, more)
   return require("models." .. network.model)(o)
 end
 
--- What the authors' runtime did, as far as it is known (docs/paper-flexflow.md, "The options"): the throughput is
--- measured, not simulated.
-paper.runtime = {
-  sync = "two_level", overlap = true, links = "fifo-hop", coalesce = "per_device", partial_sums = true,
-  update_passes = 3,
-}
-
 -- The same as a text.
 function paper.described()
   local list = {}
@@ -222,7 +223,7 @@ end
 -- for each chain.  A final descent needs a limit of time: it tries every change of every operator.
 function paper.search(problem, o, more)
   local given = { start = { "data_parallel", "expert", "random" }, seconds = o.seconds, proposals = o.proposals, seed = o.seed,
-    moves = { block = 1, pow2 = 1, free = 0.5 }, group = 0.2, descent = o.seconds > 0 }
+    moves = { block = 0.3, pow2 = 1, free = 0.1 }, group = 0.2, neighbour = 0.2, descent = o.seconds > 0 }
   for name, value in pairs(more or {}) do given[name] = value end
   return soapstone.search.mcmc(problem, given):run { progress = true }
 end

@@ -20,7 +20,6 @@ draws a figure for each cluster.]], {
   seconds = options.number(0.5, { min = 0 }),           -- of each of the three chains of a search
   proposals = 0,                                        -- of each chain; 0: no limit
   sync = "two_level",                                   -- how gradients meet (soapstone help options)
-  overlap = true,                                       -- gradients meet as they come
   others = false,                                       -- how other options would have come out, without searches
 }, { seconds = 60.0 })
 
@@ -31,7 +30,7 @@ local networks = paper.some("networks", o.networks, paper.networks)
 local clusters = paper.some("clusters", o.clusters, paper.clusters)
 paper.some("devices", o.devices, paper.cluster "K80".devices)
 
-paper.runtime.sync, paper.runtime.overlap = o.sync, o.overlap
+paper.runtime.sync = o.sync
 
 local curves = { "data_parallel", "expert", "found" }
 local called = { data_parallel = "data parallel", expert = "expert", found = "found" }
@@ -195,7 +194,7 @@ local others = {
   { "all gradients to one device", { sync = "parameter_server" } },
   { "gradients round a ring", { sync = "ring", aggregate = true } },
   { "the 2018 simulator's formula", { sync = "closed_form" } },
-  { "gradients after all backward work", { overlap = false } },
+  { "gradients meet as they come", { overlap = true } },
   { "links forward what they have", { links = "fifo-pipe" } },
   { "a transfer holds its whole path", { links = "fifo-path" } },
   { "each consumer's copy is sent", { coalesce = "none" } },
