@@ -221,7 +221,8 @@ void ss_lua_searches_help(ss_text *out)
 /* ------------------------------------------------------------------------------------- effort */
 
 /* Between seconds and hours: how long, over all chains, from how many random starts besides the
- * ready-made ones, and whether there is time for devices in any order. */
+ * ready-made ones, and whether there is time for devices in any order.  What the presets do is
+ * measured in docs/decisions/0031-presets-of-an-effort.md. */
 typedef struct effort {
     const char *name;
     double seconds;
@@ -230,8 +231,8 @@ typedef struct effort {
 } effort;
 
 static const effort efforts[] = {
-    {"seconds", 10, 0, 0}, {"minute", 60, 0, 0.5},    {"minutes", 600, 2, 1},
-    {"hour", 3600, 4, 1},  {"hours", 4 * 3600, 8, 1},
+    {"seconds", 10, 0, 0},  {"minute", 60, 0, 0.1},      {"minutes", 600, 2, 0.1},
+    {"hour", 3600, 4, 0.1}, {"hours", 4 * 3600, 8, 0.1},
 };
 enum { EFFORTS = sizeof efforts / sizeof *efforts };
 
@@ -275,10 +276,23 @@ static void set_presets(ss_search_options *o, const effort *e)
 {
     if (!e->name)
         return;
+    o->space.weight[SS_MOVE_POW2] = 1;
+    o->space.weight[SS_MOVE_BLOCK] = 0.3;
     o->space.weight[SS_MOVE_FREE] = e->free;
     if (o->searcher != SS_SEARCH_RANDOM)
-        o->space.group = 0.2;
+        o->space.group = o->space.neighbour = 0.2;
     o->stop_half = o->descent = true;
+}
+
+/* A preset gives way to what was given and does not go with it. */
+static void give_way(lua_State *L, int table, ss_space_options *o)
+{
+    bool own_group = is_given(L, table, "group"), own_neighbour = is_given(L, table, "neighbour");
+    bool too_much = o->group + o->neighbour >= 1;
+    if (!own_neighbour && (o->hastings || too_much))
+        o->neighbour = 0;
+    else if (!own_group && too_much)
+        o->group = 0;
 }
 
 static uint32_t threads_of(const ss_search_options *o)
@@ -588,6 +602,8 @@ void ss_lua_search_read(lua_State *L, int problem, int table, ss_searcher search
     effort e = read_effort(L, table, what);
     set_presets(&r->options, &e);
     read_plain(L, table, what, r);
+    if (e.name)
+        give_way(L, table, &r->options.space);
     read_space(L, problem, table, what, &e, r);
     set_budgets(L, table, &e, r->starts, &r->options);
     if (is_given(L, table, "files"))
