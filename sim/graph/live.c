@@ -314,8 +314,26 @@ static ss_status swap_config(struct ss_live_inside *x, ss_op op, const ss_config
     return SS_OK;
 }
 
+/* The blocks that are made anew, as they were. */
+static void count_old(ss_live *l, uint64_t sign)
+{
+    const struct ss_live_inside *x = l->inside;
+    for (uint32_t i = 0; i < x->orders; i++)
+        if (x->todo[x->order[i]] == x->change + 1)
+            ss_live_count_work(l, &l->block[x->order[i]], sign);
+}
+
+/* The most work that a resource has, if it is above the bound and a time; else 0. */
+static ss_time work_over(const ss_live *l, ss_time bound)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 1; i <= l->pool->devices + l->pool->links; i++)
+        most = l->work[i] > most ? l->work[i] : most;
+    return most > (uint64_t)SS_TIME_MAX || (ss_time)most <= bound ? 0 : (ss_time)most;
+}
+
 static ss_status apply(ss_live *l, const ss_op *op, const ss_config *config, uint32_t n,
-                       ss_error *err)
+                       ss_time bound, ss_time *over, ss_error *err)
 {
     struct ss_live_inside *x = l->inside;
     ss_status e = SS_OK;
@@ -333,14 +351,27 @@ static ss_status apply(ss_live *l, const ss_op *op, const ss_config *config, uin
     if (e)
         return e;
     qsort(x->order, x->orders, sizeof *x->order, ss_by_number);
-    for (uint32_t i = 0; i < x->orders && !e; i++)
+    count_old(l, UINT64_MAX);
+    x->lifted = true;
+    for (uint32_t i = 0; i < x->orders && !e; i++) {
         e = change_block(l, x->order[i], err);
+        if (!e && bound < SS_TIME_MAX && (*over = work_over(l, bound)))
+            return SS_OK;
+    }
     return e ? e : ss_live_hook(l, err);
 }
 
 ss_status ss_live_change(ss_live *l, const ss_op *op, const ss_config *config, uint32_t n,
                          ss_error *err)
 {
+    ss_time over;
+    return ss_live_change_within(l, op, config, n, SS_TIME_MAX, &over, err);
+}
+
+ss_status ss_live_change_within(ss_live *l, const ss_op *op, const ss_config *config, uint32_t n,
+                                ss_time bound, ss_time *over, ss_error *err)
+{
+    *over = 0;
     struct ss_live_inside *x = l->inside;
     if (l->changing)
         return ss_fail(err, SS_EINVAL, "a change is under way: undo or keep it first");
@@ -350,8 +381,9 @@ ss_status ss_live_change(ss_live *l, const ss_op *op, const ss_config *config, u
     x->change += 2;
     l->changing = true;
     forget_rows(x);
-    ss_status e = apply(l, op, config, n, err);
-    if (e)
+    x->lifted = false;
+    ss_status e = apply(l, op, config, n, bound, over, err);
+    if (e || *over)
         ss_live_undo(l);
     return e;
 }
@@ -362,6 +394,8 @@ void ss_live_undo(ss_live *l)
     if (!l->changing)
         return;
     ss_live_unhook(l);
+    if (x->lifted)
+        count_old(l, 1);
     point_back(x, 0);
     back_to_mark(l, &x->mark);
     for (uint32_t i = x->configs; i-- > 0;) {
@@ -371,6 +405,53 @@ void ss_live_undo(ss_live *l)
     }
     forget_rows(x);
     l->changing = false;
+}
+
+static void take_away(uint64_t *by_device, const ss_live *l, uint32_t b)
+{
+    const ss_block *block = &l->block[b];
+    for (uint32_t i = block->first; b && i < block->first + block->n; i++)
+        by_device[l->row[i].where] -= (uint64_t)l->row[i].hold;
+}
+
+/* The holds of the parts that a configuration would have; the graph does not come to know it. */
+static ss_status add_compute(ss_live *l, ss_op op, const ss_config *c, uint64_t *by_device,
+                             ss_error *err)
+{
+    struct ss_live_inside *x = l->inside;
+    struct ss_lower_scratch *s = x->w.s;
+    ss_config *now = &x->strategy->config[op.i], held = *now;
+    uint32_t first_range = s->first_range[op.i], ranges = s->ranges;
+    *now = *c;
+    forget_rows(x);
+    ss_status e = ss_lower_range_of(&x->w, op, err);
+    if (!e)
+        e = ss_lower_add_times(&x->w, op, by_device, err);
+    *now = held;
+    forget_rows(x);
+    s->first_range[op.i] = first_range;
+    s->ranges = ranges;
+    return e;
+}
+
+ss_status ss_live_most_compute(ss_live *l, const ss_op *op, const ss_config *config, uint32_t n,
+                               uint64_t *out, ss_error *err)
+{
+    struct ss_live_inside *x = l->inside;
+    uint32_t devices = x->w.topology->devices;
+    uint64_t *sum = x->computed;
+    ss_status e = SS_OK;
+    memcpy(sum, x->compute, ((size_t)devices + 1) * sizeof *sum);
+    for (uint32_t i = 0; i < n; i++) {
+        take_away(sum, l, x->forward[op[i].i]);
+        take_away(sum, l, x->backward[op[i].i]);
+    }
+    for (uint32_t i = 0; i < n && !e; i++)
+        e = add_compute(l, op[i], &config[i], sum, err);
+    *out = 0;
+    for (uint32_t d = 1; d <= devices; d++)
+        *out = sum[d] > *out ? sum[d] : *out;
+    return e;
 }
 
 void ss_live_keep(ss_live *l)
@@ -409,7 +490,9 @@ static ss_status build(ss_live *l, const ss_lower_options *options, ss_error *er
     size_t resources = (size_t)w->topology->devices + w->topology->links + 1;
     l->work = ss_alloc_zeroed(resources, sizeof *l->work);
     x->todo = ss_alloc_zeroed((size_t)l->blocks + 1, sizeof *x->todo);
-    if (!l->work || !x->todo)
+    x->compute = ss_alloc_zeroed((size_t)w->topology->devices + 1, sizeof *x->compute);
+    x->computed = ss_alloc_zeroed((size_t)w->topology->devices + 1, sizeof *x->computed);
+    if (!l->work || !x->todo || !x->compute || !x->computed)
         return ss_fail_memory(err, "a task graph", resources * sizeof *l->work);
     for (uint32_t b = 1; b <= l->blocks && !e; b++) {
         ss_block run;
@@ -458,6 +541,8 @@ void ss_live_free(ss_live *l)
     ss_free(x->saved);
     ss_free(x->order);
     ss_free(x->todo);
+    ss_free(x->compute);
+    ss_free(x->computed);
     ss_free(x->numbers);
     ss_free(x->gone);
     ss_free(x->made);

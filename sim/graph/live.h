@@ -102,7 +102,16 @@ void ss_live_free(ss_live *l);
  * error everything is as it was. */
 ss_status ss_live_change(ss_live *l, const ss_op *op, const ss_config *config, uint32_t n,
                          ss_error *err);
+/* The same, but given up as soon as some resource has more work than the bound allows; then *over is
+ * that work in ps, all is as it was, and nothing must follow.  Else *over is 0.  A change that is
+ * given up costs a part of one that is made and undone. */
+ss_status ss_live_change_within(ss_live *l, const ss_op *op, const ss_config *config, uint32_t n,
+                                ss_time bound, ss_time *over, ss_error *err);
 void ss_live_undo(ss_live *l);
+/* What the busiest device computes, forward and backward, with these configurations in place: a bound
+ * of the step that needs no task graph.  Nothing may be under way.  The sum in ps, UINT64_MAX for more. */
+ss_status ss_live_most_compute(ss_live *l, const ss_op *op, const ss_config *config, uint32_t n,
+                               uint64_t *out, ss_error *err);
 void ss_live_keep(ss_live *l);
 /* Slots from here on were made by the change under way. */
 uint32_t ss_live_first_new(const ss_live *l);

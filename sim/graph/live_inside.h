@@ -33,6 +33,8 @@ struct ss_live_inside {
     /* block numbers, 0 where there is none: by feed, operator, weight */
     uint32_t *numbers, *forward_messages, *backward_messages, *forward, *sums, *backward, *meeting;
     uint32_t barriers;
+    /* by device, [devices + 1]: holds of forward and backward parts; the same, for an answer */
+    uint64_t *compute, *computed;
 
     /* the change under way */
     ss_live_mark mark;
@@ -41,6 +43,7 @@ struct ss_live_inside {
         *todo; /* by block: change (keep it) or change + 1 (make it anew); else of an old one */
     uint32_t *order; /* the blocks of this change */
     uint32_t orders, order_cap;
+    bool lifted; /* the tasks of the blocks that are to be made anew count as work no more */
     ss_live_saved *saved;
     uint32_t saveds, saved_cap;
     ss_live_config *config;
@@ -60,10 +63,12 @@ struct ss_live_inside {
 
 /* Columns of the tasks that were written last: a run of block b. */
 ss_status ss_live_place(ss_live *l, uint32_t b, const ss_block *run, ss_error *err);
-/* The run takes the place of the block's tasks, which are gone. */
+/* The run takes the place of the block's tasks, which are gone, and whose work counts no more. */
 ss_status ss_live_replace(ss_live *l, uint32_t b, const ss_block *run, ss_error *err);
 /* The block's tasks stay and wait for what those of the run would. */
 ss_status ss_live_rewire(ss_live *l, uint32_t b, const ss_block *run, ss_error *err);
+/* Work that tasks bring (sign 1) or take away (sign -1), modulo 2^64. */
+void ss_live_count_work(ss_live *l, const ss_block *run, uint64_t sign);
 /* Brings the rows of successors up to what was replaced and rewired; and back. */
 ss_status ss_live_hook(ss_live *l, ss_error *err);
 void ss_live_unhook(ss_live *l);

@@ -39,12 +39,14 @@ ss_status ss_live_place(ss_live *l, uint32_t b, const ss_block *run, ss_error *e
     return e;
 }
 
-/* Work that tasks bring (sign 1) or take away (sign -1), modulo 2^64. */
-static void count_work(ss_live *l, const ss_block *run, uint64_t sign)
+void ss_live_count_work(ss_live *l, const ss_block *run, uint64_t sign)
 {
     const ss_tasks *t = l->pool;
+    bool parts = run->kind == SS_BLOCK_FORWARD || run->kind == SS_BLOCK_BACKWARD;
     for (uint32_t i = run->first; i < run->first + run->n; i++) {
         uint64_t hold = (uint64_t)l->row[i].hold * sign;
+        if (parts)
+            l->inside->compute[l->row[i].where] += hold;
         if (l->row[i].where <= t->devices + t->links) {
             l->work[l->row[i].where] += hold;
             continue;
@@ -75,8 +77,7 @@ ss_status ss_live_replace(ss_live *l, uint32_t b, const ss_block *run, ss_error 
     x->gone[l->gones++] = l->block[b];
     x->made[l->mades] = *run;
     x->replaced[l->mades++] = b;
-    count_work(l, &l->block[b], UINT64_MAX);
-    count_work(l, run, 1);
+    ss_live_count_work(l, run, 1);
     l->n += run->n - l->block[b].n;
     l->block[b] = *run;
     return SS_OK;
@@ -266,8 +267,7 @@ void ss_live_unhook(ss_live *l)
         l->row[slot].before = l->in[slot].last - l->in[slot].first;
     }
     for (uint32_t k = l->mades; k-- > 0;) {
-        count_work(l, &l->made[k], UINT64_MAX);
-        count_work(l, &l->gone[k], 1);
+        ss_live_count_work(l, &l->made[k], UINT64_MAX);
         l->block[x->replaced[k]] = l->gone[k];
     }
     l->gones = l->mades = l->rewireds = l->turneds = 0;

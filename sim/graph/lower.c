@@ -158,6 +158,33 @@ static ss_status time_part(const ss_lowering *w, ss_op op, uint32_t part, bool f
     return e ? e : ss_time_add(*out, back, out, err);
 }
 
+/* Of one phase, or of both together; saturates. */
+static ss_status add_times(const ss_lowering *w, ss_op op, bool forward, bool backward,
+                           uint64_t *by_device, ss_error *err)
+{
+    const ss_config *c = ss_lowering_config(w, op);
+    ss_status e = SS_OK;
+    ss_time time = 0;
+    for (uint32_t p = 0; p < c->parts && !e; p++) {
+        e = time_part(w, op, p, forward, backward, &time, err);
+        uint64_t *sum = &by_device[c->device[p].i];
+        if (!e)
+            *sum = *sum > UINT64_MAX - (uint64_t)time ? UINT64_MAX : *sum + (uint64_t)time;
+    }
+    return e;
+}
+
+ss_status ss_lower_add_times(ss_lowering *w, ss_op op, uint64_t *by_device, ss_error *err)
+{
+    bool lumped = w->options.lumped && w->s->needs[op.i];
+    ss_status e = ss_lower_boxes(w, op, err);
+    if (!e)
+        e = add_times(w, op, true, lumped, by_device, err);
+    if (!e && ss_lower_has_backward(w, op))
+        e = add_times(w, op, false, true, by_device, err);
+    return e;
+}
+
 ss_status ss_lower_forward_parts(ss_lowering *w, ss_op op, ss_error *err)
 {
     const ss_config *c = ss_lowering_config(w, op);

@@ -233,6 +233,8 @@ ss_status ss_lower_start(const ss_model *m, const ss_topology *t, ss_routes *r,
                          ss_error *err);
 ss_status ss_lower_forward_parts(ss_lowering *w, ss_op op, ss_error *err);
 ss_status ss_lower_backward_parts(ss_lowering *w, ss_op op, ss_error *err);
+/* Adds the holds of the same parts, in all phases, to those of their devices. */
+ss_status ss_lower_add_times(ss_lowering *w, ss_op op, uint64_t *by_device, ss_error *err);
 
 static inline bool ss_lower_has_backward(const ss_lowering *w, ss_op op)
 {

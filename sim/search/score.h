@@ -56,7 +56,7 @@ typedef struct ss_score {
     bool
         infeasible; /* some device has too little memory; found out only where memory is not ignored */
     bool fell_back;   /* delta went over to simulating all that follows */
-    uint32_t tasks;   /* of the whole graph */
+    uint32_t tasks;   /* of the whole graph; 0: stopped before there was one */
     uint32_t touched; /* made, taken away or connected otherwise */
     uint32_t visited; /* simulated */
     uint32_t

@@ -98,20 +98,52 @@ static void undo(live *x)
     ss_live_undo(x->graph);
 }
 
-static ss_status change(ss_scorer *s, ss_error *err)
+static ss_status list_configs(ss_scorer *s, ss_error *err)
 {
     live *x = s->state;
     ss_status e = SS_RESERVE(x->config, x->config_cap, s->changes, "changed operators", err);
     for (uint32_t i = 0; i < s->changes && !e; i++)
         x->config[i] = s->next->config[s->changed[i].i];
-    return e ? e : ss_live_change(x->graph, s->changed, x->config, s->changes, err);
+    return e;
+}
+
+/* Whether some device alone computes longer than the bound; nothing is under way then. */
+static ss_status compute_too_much(ss_scorer *s, ss_time bound, ss_score *out, ss_error *err)
+{
+    live *x = s->state;
+    uint64_t most;
+    if (bound == SS_TIME_MAX)
+        return SS_OK;
+    ss_status e = ss_live_most_compute(x->graph, s->changed, x->config, s->changes, &most, err);
+    if (!e && most <= (uint64_t)SS_TIME_MAX && (ss_time)most > bound) {
+        out->cost = (ss_time)most;
+        out->stopped = true;
+    }
+    return e;
+}
+
+/* Changes the graph, unless it is certain already that the bound is passed: then the score says so, and
+ * nothing is under way. */
+static ss_status change(ss_scorer *s, ss_time bound, ss_score *out, ss_error *err)
+{
+    live *x = s->state;
+    ss_status e = list_configs(s, err);
+    if (!e)
+        e = compute_too_much(s, bound, out, err);
+    if (e || out->stopped)
+        return e;
+    e = ss_live_change_within(x->graph, s->changed, x->config, s->changes, bound, &out->cost, err);
+    out->stopped = out->cost > 0;
+    return e;
 }
 
 static ss_status attempt(ss_scorer *s, ss_time bound, ss_score *out, ss_error *err)
 {
     live *x = s->state;
     ss_deltaed run;
-    ss_status e = refuse_missing(s, change(s, err), err);
+    ss_status e = refuse_missing(s, change(s, bound, out, err), err);
+    if (!e && out->stopped)
+        return SS_OK;
     if (!e)
         e = s->options.way == SS_SCORE_REPLAY
                 ? ss_delta_whole(x->delta, x->graph, bound, &run, err)

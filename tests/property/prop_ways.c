@@ -93,7 +93,8 @@ static const char *difference(const ss_step *a, const ss_step *b)
         return "the bound, which passes the cost";
     if (a->current != b->current || a->best != b->best)
         return "current or best cost";
-    if (a->ops && a->tasks != b->tasks)
+    bool known = a->tasks && b->tasks; /* 0 where it was stopped before there was a graph */
+    if (a->ops && (known ? a->tasks != b->tasks : !a->stopped && !b->stopped))
         return "number of tasks";
     return NULL;
 }
