@@ -463,7 +463,7 @@ static void push_chain(lua_State *L, const ss_lua_search *s, uint32_t i)
 {
     ss_search_standing at;
     ss_search_chain(s->search, i, &at);
-    lua_createtable(L, 0, 19);
+    lua_createtable(L, 0, 20);
     ss_lua_set_text(L, "name", s->start[i].name);
     ss_lua_set_time(L, "start", at.start);
     ss_lua_set_time(L, "current", at.current);
@@ -471,6 +471,7 @@ static void push_chain(lua_State *L, const ss_lua_search *s, uint32_t i)
     ss_lua_set_integer(L, "best_at", (lua_Integer)at.best_step);
     ss_lua_set_number(L, "best_seconds", at.best_seconds);
     ss_lua_set_integer(L, "proposals", (lua_Integer)at.steps);
+    ss_lua_set_integer(L, "descended", (lua_Integer)at.descended);
     ss_lua_set_integer(L, "accepted", (lua_Integer)at.accepted);
     ss_lua_set_integer(L, "stopped", (lua_Integer)at.stopped);
     ss_lua_set_integer(L, "infeasible", (lua_Integer)at.infeasible);

@@ -281,7 +281,7 @@ static void set_presets(ss_search_options *o, const effort *e)
     o->space.weight[SS_MOVE_FREE] = e->free;
     if (o->searcher != SS_SEARCH_RANDOM)
         o->space.group = o->space.neighbour = 0.2;
-    o->stop_half = o->descent = true;
+    o->descent = true;
 }
 
 /* A preset gives way to what was given and does not go with it. */

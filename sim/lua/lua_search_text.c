@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "lua/lua_search.h"
 
-enum { CELL = 48, COLUMNS = 10, NAME_COLUMNS = 40 };
+enum { CELL = 48, COLUMNS = 11, NAME_COLUMNS = 40 };
 
 /* -- columns ---------------------------------------------------------------------------------- */
 
@@ -49,15 +49,16 @@ static void write_row(const ss_lua_search *s, uint32_t i, char cell[COLUMNS][CEL
     ss_format_time(at.best, cell[3], CELL);
     snprintf(cell[4], CELL, "%llu", (unsigned long long)at.best_step);
     snprintf(cell[5], CELL, "%llu", (unsigned long long)at.steps);
-    share_of(cell[6], at.accepted, at.steps);
-    share_of(cell[7], at.stopped, at.steps);
-    ss_format_quantity(at.seconds, SS_UNIT_SECONDS, cell[8], CELL);
-    snprintf(cell[9], CELL, "%s", at.end ? ss_search_end_name(at.end) : "not yet");
+    snprintf(cell[6], CELL, "%llu", (unsigned long long)at.descended);
+    share_of(cell[7], at.accepted, at.steps);
+    share_of(cell[8], at.stopped, at.steps);
+    ss_format_quantity(at.seconds, SS_UNIT_SECONDS, cell[9], CELL);
+    snprintf(cell[10], CELL, "%s", at.end ? ss_search_end_name(at.end) : "not yet");
 }
 
-static const char *const titles[COLUMNS] = {"chain",       "start",     "current",  "best",
-                                            "at proposal", "proposals", "accepted", "stopped",
-                                            "at work",     "ended"};
+static const char *const titles[COLUMNS] = {"chain",       "start",     "current", "best",
+                                            "at proposal", "proposals", "descent", "accepted",
+                                            "stopped",     "at work",   "ended"};
 
 static void add_chains(const ss_lua_search *s, ss_text *out)
 {
@@ -178,6 +179,7 @@ static void add_chain(const ss_lua_search *s, uint32_t i, ss_text *out)
     add_count(out, "best_at", at.best_step);
     add_number(out, "best_wallclock_s", at.best_seconds);
     add_count(out, "proposals", at.steps);
+    add_count(out, "descended", at.descended);
     add_count(out, "accepted", at.accepted);
     add_count(out, "stopped", at.stopped);
     add_count(out, "infeasible", at.infeasible);

@@ -441,6 +441,7 @@ void ss_chain_more(ss_chain *c, uint64_t proposals, double seconds)
 void ss_chain_standing(const ss_chain *c, ss_search_standing *out)
 {
     *out = c->at;
+    out->descended = c->descended;
     out->visited_share = c->at.steps ? c->visited_shares / (double)c->at.steps : 0;
     out->changed_share = c->counted ? c->changed_shares / (double)c->counted : 0;
     out->end = ss_chain_end(c);

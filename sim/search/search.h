@@ -160,6 +160,7 @@ void ss_search_more(ss_search *s, uint64_t proposals, double seconds);
 
 typedef struct ss_search_standing {
     uint64_t steps, accepted, stopped, infeasible, fell_back;
+    uint64_t descended; /* of the steps: of a descent, which is no walk */
     ss_time start, current, best;
     uint64_t best_step;
     double seconds, best_seconds;

@@ -16,7 +16,7 @@ local function path(name) return folder .. "/" .. name end
 local function rows(search)
   local text = {}
   for i, c in ipairs(search.chains) do
-    for _, key in ipairs { "name", "start", "current", "best", "best_at", "proposals", "accepted", "infeasible", "beta",
+    for _, key in ipairs { "name", "start", "current", "best", "best_at", "proposals", "descended", "accepted", "infeasible", "beta",
       "fits", "ended" } do
       text[#text + 1] = ("%d %s %s"):format(i, key, tostring(c[key]))
     end
@@ -219,7 +219,7 @@ claim("efforts set what is not given", function()
   equal(s.chains[1].name .. " " .. s.chains[2].name, "data_parallel expert_cnn")
   contains(s.options, "moves = block 0.3, pow2 1\n")
   contains(s.options, "seconds = 15\n")
-  contains(s.options, "stop_half = true\n")
+  contains(s.options, "stop_half = false\n")
   contains(s.options, "descent = true\n")
   contains(s.options, "group = 0.2\n")
   contains(s.options, "neighbour = 0.2\n")

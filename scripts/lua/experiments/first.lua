@@ -17,7 +17,7 @@ local p100 = require "topologies.p100_cluster" { nodes = 4 }
 local problem = soapstone.problem {
   model = nmt, topology = p100,
   costs = soapstone.costs.roofline(), -- by each device's kind
-  sync = "parameter_server",          -- how gradients meet
+  sync = "ring",                      -- how gradients meet: all-reduces
 }
 
 local strategies = {}

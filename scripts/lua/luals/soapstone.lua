@@ -464,6 +464,7 @@ local search = {}
 ---@field accepted integer
 ---@field stopped integer early
 ---@field infeasible integer
+---@field descended integer
 ---@field fell_back integer
 ---@field seconds number at work
 ---@field visited_share number
