@@ -183,8 +183,9 @@ static void set_weights(const ss_space *s, ss_op op)
     }
 }
 
-/* Whether the moves that count offer two different configurations. */
-static ss_status find_movable(ss_space *s, ss_op op, ss_config scratch[2], ss_error *err)
+/* Whether the moves that count offer a configuration besides the one that it has, or two. */
+static ss_status find_movable(ss_space *s, ss_op op, const ss_config *held, ss_config scratch[2],
+                              ss_error *err)
 {
     space_op *o = &s->op[op.i];
     bool have_one = false;
@@ -201,18 +202,19 @@ static ss_status find_movable(ss_space *s, ss_op op, ss_config scratch[2], ss_er
         o->movable = have_one && !ss_config_same(&scratch[0], &scratch[1]);
         have_one = true;
     }
+    o->movable |= have_one && !ss_config_same(&scratch[0], held);
     if (o->movable)
         s->movable[s->movables++] = op;
     return SS_OK;
 }
 
-static ss_status find_choices(ss_space *s, ss_error *err)
+static ss_status find_choices(ss_space *s, const ss_strategy *pinned, ss_error *err)
 {
     ss_config scratch[2] = {{.cap = 0}};
     ss_status st = SS_OK;
     for (uint32_t i = 1; i <= s->ops && !st; i++) {
         set_weights(s, (ss_op){i});
-        st = find_movable(s, (ss_op){i}, scratch, err);
+        st = find_movable(s, (ss_op){i}, &pinned->config[i], scratch, err);
     }
     ss_free(scratch[0].device);
     ss_free(scratch[1].device);
@@ -290,7 +292,7 @@ static ss_status make(ss_space *s, const ss_strategy *pinned, const ss_space_opt
     if (!st)
         st = copy_list(s, pinned, o, err);
     if (!st)
-        st = find_choices(s, err);
+        st = find_choices(s, pinned, err);
     if (!st)
         st = make_groups(s, err);
     if (!st)

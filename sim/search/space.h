@@ -85,8 +85,8 @@ ss_space_options ss_space_options_start(void);
 
 typedef struct ss_space ss_space;
 
-/* The strategy gives model, topology and pins; it is not kept, model and topology must outlive the
- * space.  Refuses a space in which no operator has a choice, and lists that break a rule. */
+/* The strategy gives model, topology and pins, and what an operator is left with that has no other
+ * configuration; it is not kept, model and topology must outlive the space.  Refuses a space in which no operator has a choice, and lists that break a rule. */
 ss_status ss_space_new(const ss_strategy *pinned, const ss_space_options *o, ss_space **out,
                        ss_error *err);
 void ss_space_free(ss_space *s);

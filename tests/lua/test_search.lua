@@ -84,6 +84,16 @@ claim("configurations of one's own are checked one by one", function()
   assert(c.parts == 2 and c.devices[2] == 3 or c.parts == 1 and c.devices[1] == 1 or c.devices[1] == 2)
 end)
 
+claim("an operator with one configuration of one's own gets it, also where that is proven best", function()
+  local o = { start = "data_parallel", configurations = { fc1 = { { devices = 2 } }, loss = { { devices = 1 }, { devices = 2 } } } }
+  local best, proof = make.exhaustive(problem, o)
+  assert(proof.proven)
+  equal(best:get("fc1").parts, 1)
+  equal(best:get("fc1").devices[1], 2)
+  o.proposals, o.beta_relative = 200, 0
+  equal(make.mcmc(problem, o):run().chains[1].accepted, 200)
+end)
+
 claim("what is found is what a simulation says", function()
   local s = make.mcmc(problem, { start = { "data_parallel", "whole" }, proposals = 300, seed = 5 })
   equal(s.proposals, 0)
