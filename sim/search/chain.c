@@ -388,7 +388,8 @@ ss_status ss_chain_consider(ss_chain *c, ss_step *step, ss_time bound, const ss_
                       .uniform = step->uniform,
                       .accepted = accepted,
                       .stopped = score.stopped,
-                      .infeasible = score.infeasible,
+                      /* of what the bound let through: of what is stopped early nobody knows */
+                      .infeasible = score.infeasible && score.cost <= bound,
                       .fell_back = score.fell_back,
                       .tasks = score.tasks,
                       .touched = score.touched,

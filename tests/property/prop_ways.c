@@ -85,8 +85,8 @@ static const char *difference(const ss_step *a, const ss_step *b)
         return "what was proposed";
     if (a->uniform != b->uniform || a->log_hastings != b->log_hastings)
         return "the numbers drawn";
-    if (a->accepted != b->accepted)
-        return "accepted";
+    if (a->accepted != b->accepted || a->infeasible != b->infeasible)
+        return "accepted or infeasible";
     if (!a->stopped && !b->stopped && a->proposed != b->proposed)
         return "cost proposed";
     if (a->stopped && !b->stopped && a->proposed > b->proposed)

@@ -755,7 +755,7 @@ static void a_wall_lets_nothing_in_and_a_start_beyond_it_is_left(void)
                       "the first within is the best, whatever it costs");
             within = within || row->accepted;
         }
-        CHECK(within && beyond > 20 && beyond < 1480, "chain %u: %u beyond", i, beyond);
+        CHECK(within && beyond > 4 && beyond < 1480, "chain %u: %u beyond", i, beyond);
         ss_search_chain(s, i, &at);
         CHECK(at.fits && at.infeasible == beyond, "chain %u", i);
     }
