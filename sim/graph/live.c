@@ -323,8 +323,7 @@ static void count_old(ss_live *l, uint64_t sign)
             ss_live_count_work(l, &l->block[x->order[i]], sign);
 }
 
-/* The most work that a resource has, if it is above the bound and a time; else 0. */
-static ss_time work_over(const ss_live *l, ss_time bound)
+ss_time ss_live_work_over(const ss_live *l, ss_time bound)
 {
     uint64_t most = 0;
     for (uint32_t i = 1; i <= l->pool->devices + l->pool->links; i++)
@@ -355,7 +354,7 @@ static ss_status apply(ss_live *l, const ss_op *op, const ss_config *config, uin
     x->lifted = true;
     for (uint32_t i = 0; i < x->orders && !e; i++) {
         e = change_block(l, x->order[i], err);
-        if (!e && bound < SS_TIME_MAX && (*over = work_over(l, bound)))
+        if (!e && bound < SS_TIME_MAX && (*over = ss_live_work_over(l, bound)))
             return SS_OK;
     }
     return e ? e : ss_live_hook(l, err);

@@ -107,6 +107,8 @@ ss_status ss_live_change(ss_live *l, const ss_op *op, const ss_config *config, u
  * given up costs a part of one that is made and undone. */
 ss_status ss_live_change_within(ss_live *l, const ss_op *op, const ss_config *config, uint32_t n,
                                 ss_time bound, ss_time *over, ss_error *err);
+/* The most work that a resource has, in ps, if it is above the bound and can be a time; else 0. */
+ss_time ss_live_work_over(const ss_live *l, ss_time bound);
 void ss_live_undo(ss_live *l);
 /* What the busiest device computes, forward and backward, with these configurations in place: a bound
  * of the step that needs no task graph.  Nothing may be under way.  The sum in ps, UINT64_MAX for more. */

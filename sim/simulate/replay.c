@@ -311,12 +311,10 @@ static ss_status run(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed 
 
 bool ss_replay_too_much_work(const ss_live *l, ss_time bound, ss_replayed *out)
 {
-    uint64_t most = 0;
-    for (uint32_t i = 1; i <= l->pool->devices + l->pool->links; i++)
-        most = l->work[i] > most ? l->work[i] : most;
-    if (most <= (uint64_t)bound || most > (uint64_t)SS_TIME_MAX)
+    ss_time most = ss_live_work_over(l, bound);
+    if (!most)
         return false;
-    *out = (ss_replayed){(ss_time)most, true, 0};
+    *out = (ss_replayed){most, true, 0};
     return true;
 }
 
