@@ -90,8 +90,11 @@ claim("an operator with one configuration of one's own gets it, also where that 
   assert(proof.proven)
   equal(best:get("fc1").parts, 1)
   equal(best:get("fc1").devices[1], 2)
-  o.proposals, o.beta_relative = 200, 0
-  equal(make.mcmc(problem, o):run().chains[1].accepted, 200)
+  local s = make.mcmc(problem, { start = "data_parallel", proposals = 5, beta_relative = 0,
+    configurations = { fc1 = { { devices = 2 } } } }):run() -- takes what it is offered
+  local mine = problem:strategy "data_parallel"
+  mine:set("fc1", { degrees = { n = 1 }, devices = 2 })
+  equal(s.chains[1].current, problem:simulate(mine).step_time)
 end)
 
 claim("what is found is what a simulation says", function()
