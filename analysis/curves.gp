@@ -59,7 +59,7 @@ POINT = FORMAT eq "svg" ? 0.6 : FORMAT eq "png" ? 1.2 : 0.35
 # -------------------------------------------------------------------------------------------- layout
 # Each panel has room for the numbers of its own axes; the names of the axes stand once.
 SIDE = Y_NAME eq "" ? 3.0 : 11.0
-NUMBERS_X = 10.0; NUMBERS_Y = 22.0; RIGHT = 7.0; NAMED = strlen(PANEL_NAMES) > PANELS ? 10.0 : 2.0
+NUMBERS_X = 10.0; NUMBERS_Y = 22.0; RIGHT = PANELS > 1 ? 7.0 : 10.0; NAMED = strlen(PANEL_NAMES) > PANELS ? 10.0 : 2.0
 COLUMNS = COLUMNS > 0 ? smaller(int(COLUMNS), PANELS) : smaller(PANELS, larger(1, floor((W - SIDE) / 105)))
 LINES = ceil(PANELS / (COLUMNS + 0.0))
 PANEL_W = (W - SIDE) / COLUMNS - NUMBERS_Y - RIGHT
@@ -91,24 +91,29 @@ do for [i = 1 : LEGENDS] {
 
 # ---------------------------------------------------------------------------------------------- axes
 # A number of an axis in few letters.
-number(v) = v == 0 ? "0" : abs(v) >= 999999 ? sprintf("%gM", v / 1e6) : abs(v) >= 9999 ? sprintf("%gk", v / 1e3) : sprintf("%g", v)
-tick(v) = sprintf("'%s' %.12g", number(v), v)
-# From the first multiple of `step` that is not below `from`.
-linear_ticks(from, to, step) = from > to + 1e-9 * step ? "" : tick(from).(from + step > to + 1e-9 * step ? "" : ", ").linear_ticks(from + step, to, step)
-some_linear(from, to, most) = linear_ticks(ceil(from / spaced(from, to, most) - 1e-9) * spaced(from, to, most), to, spaced(from, to, most))
-spaced(from, to, most) = nice((to - from) / most)
+shorter(a, b) = strlen(a) < strlen(b) ? a : b
+number(v) = v == 0 ? "0" : abs(v) >= 999999 ? shorter(sprintf("%.9gM", v / 1e6), sprintf("%.12g", v)) : \
+    abs(v) >= 9999 ? shorter(sprintf("%.9gk", v / 1e3), sprintf("%.9g", v)) : sprintf("%g", v)
+# Where numbers may stand, in a text.  From the first multiple of `step` that is not below `from`; two at least, since one
+# alone does not say how long an axis is.
+spot(v) = sprintf("%.12g ", v)
+linear_ticks(from, to, step) = from > to + 1e-9 * step ? "" : spot(abs(from) < 1e-9 * step ? 0 : from).linear_ticks(from + step, to, step)
+some_linear(from, to, most) = linear_by(from, to, nice((to - from) / most))
+linear_by(from, to, step) = floor(to / step + 1e-9) > ceil(from / step - 1e-9) ? \
+    linear_ticks(ceil(from / step - 1e-9) * step, to, step) : linear_by(from, to, below(0.999 * step))
 decade(v) = 10.0**floor(log10(v) + 1e-9)
-# On a logarithmic axis: powers of the base, every second or third of them where there are many; 1, 2 and 5 in
+# On a logarithmic axis: powers of the base, every second or third of them where there is no room for all; 1, 2 and 5 in
 # less than two decades, and equal steps in less than a factor of 4.
-power_ticks(v, to, factor) = v > to * (1 + 1e-9) ? "" : tick(v).(v * factor > to * (1 + 1e-9) ? "" : ", ").power_ticks(v * factor, to, factor)
+power_ticks(v, to, factor) = v > to * (1 + 1e-9) ? "" : spot(v).power_ticks(v * factor, to, factor)
 next_125(v) = v / decade(v) < 1.5 ? 2 * decade(v) : v / decade(v) < 3 ? 5 * decade(v) : 10 * decade(v)
-ticks_125(v, from, to) = v > to * (1 + 1e-9) ? "" : \
-    (v < from * (1 - 1e-9) ? "" : tick(v).(next_125(v) > to * (1 + 1e-9) ? "" : ", ")).ticks_125(next_125(v), from, to)
-log_ticks(base, from, to, most) = to / from < 4 ? some_linear(from, to, most) : \
-    base == 10 && to / from < 100 ? ticks_125(decade(from), from, to) : \
-    power_ticks(base**ceil(log(from) / log(base) - 1e-9), to, base**ceil(log(to / from) / log(base) / most))
+ticks_125(v, from, to) = v > to * (1 + 1e-9) ? "" : (v < from * (1 - 1e-9) ? "" : spot(v)).ticks_125(next_125(v), from, to)
+log_ticks(base, from, to, most, k) = to / from < 4 ? some_linear(from, to, most) : base == 2 || to / from >= 100 ? \
+    power_ticks(base**ceil(log(from) / log(base) - 1e-9), to, base**k) : \
+    words(ticks_125(decade(from), from, to)) > 1 ? ticks_125(decade(from), from, to) : some_linear(from, to, most)
 base_of(style) = style eq "log2" ? 2.0 : 10.0
-ticks_of(style, from, to, most) = style eq "linear" ? some_linear(from, to, most) : log_ticks(base_of(style), from, to, most)
+# `k`: of powers every k-th.
+ticks_of(style, from, to, most, k) = style eq "linear" ? some_linear(from, to, most) : log_ticks(base_of(style), from, to, most, k)
+is_power(style, v) = style ne "linear" && abs(log(v) / log(base_of(style)) - floor(log(v) / log(base_of(style)) + 0.5)) < 1e-9
 # What an axis shows beyond its values; one value alone has room on both sides.
 ends(style, from, to) = style eq "linear" ? (to > from ? 0.04 * (to - from) : from == 0 ? 1 : 0.1 * abs(from)) : (to > from ? (to / from)**0.04 : 1.2)
 
@@ -117,9 +122,18 @@ see_point(kind, x, y) = kind ne "point" ? 0 : ( \
     X_LEAST = X_STYLE ne "linear" && x <= 0 ? X_LEAST : smaller(X_LEAST, x), X_MOST = larger(X_MOST, x), \
     Y_LEAST = smaller(Y_LEAST, y), Y_MOST = larger(Y_MOST, y), \
     AT_VALUES && !strstrt(X_VALUES, sprintf(" %.12g ", x)) ? (X_VALUES = X_VALUES.sprintf("%.12g ", x), 1) : 1)
-# Numbers at the values, those left out that have no room; in the order of the table.
-on_x(x) = X_STYLE eq "linear" ? (x - XA) / (XB - XA) : log(x / XA) / log(XB / XA)
-near_one(x) = sum [k_near = 1 : words(X_TAKEN)] (abs(on_x(x) - on_x(word(X_TAKEN, k_near) + 0)) * PANEL_W < 3 * (strlen(number(x)) + strlen(number(word(X_TAKEN, k_near) + 0))))
+# How far along the axis, in points, and how much room two numbers need between their middles: beside or over each other.
+along(style, from, to, length, v) = length * (style eq "linear" ? (v - from) / (to - from) : log(v / from) / log(to / from))
+along_x(v) = along(X_STYLE, XA, XB, PANEL_W, v)
+along_y(v) = along(Y_STYLE, YA, YB, PANEL_H, v)
+beside(a, b) = 3.25 * (wide(number(a)) + wide(number(b))) + 2.5
+near_x(v, list) = words(list) < 1 ? 0 : sum [k_near = 1 : words(list)] (abs(along_x(v) - along_x(word(list, k_near) + 0)) < beside(v, word(list, k_near) + 0))
+near_y(v, list) = words(list) < 1 ? 0 : sum [k_near = 1 : words(list)] (abs(along_y(v) - along_y(word(list, k_near) + 0)) < 7.5)
+crowded_x(list) = words(list) < 2 ? 0 : sum [k_crowd = 2 : words(list)] near_x(word(list, k_crowd) + 0, word(list, k_crowd - 1))
+crowded_y(list) = words(list) < 2 ? 0 : sum [k_crowd = 2 : words(list)] near_y(word(list, k_crowd) + 0, word(list, k_crowd - 1))
+on_page(v) = along_x(v) + 3.25 * wide(number(v)) <= PANEL_W + RIGHT
+tick(v, named) = sprintf("'%s' %.12g", named ? number(v) : "", v)
+among(list, v) = strstrt(" ".list, " ".v." ") > 0
 
 unset xtics
 unset ytics
@@ -157,19 +171,30 @@ do for [p = 0 : PANELS - 1] {
     set bmargin at screen 1 - (P_TOP + PANEL_H) / H
     set xrange [XA : XB]
     set yrange [YA : YB]
+    # Numbers that have no room are left out, first those that are no powers; their ticks stay, if there are not many.
+    X_SPOTS = ""; Y_SPOTS = ""
     if (AT_VALUES) {
-        X_TAKEN = ""; X_TICKS = ""
-        do for [v in X_VALUES] {
-            if (v + 0 >= XA && v + 0 <= XB && near_one(v + 0) == 0) {
-                X_TAKEN = X_TAKEN." ".v
-                X_TICKS = X_TICKS.(X_TICKS eq "" ? "" : ", ").tick(v + 0)
-            }
-        }
+        do for [v in X_VALUES] { if (v + 0 >= XA && v + 0 <= XB && near_x(v + 0, X_SPOTS) == 0) { X_SPOTS = X_SPOTS.spot(v + 0) } }
     } else {
-        X_TICKS = ticks_of(X_STYLE, XA, XB, larger(2, floor(PANEL_W / 30)))
+        do for [k = 1 : 12] {
+            NEXT_SPOTS = ticks_of(X_STYLE, XA, XB, larger(2, floor(PANEL_W / 30)), k)
+            if (k == 1 || (words(NEXT_SPOTS) > 1 && crowded_x(X_SPOTS) > 0)) { X_SPOTS = NEXT_SPOTS }
+        }
     }
+    do for [k = 1 : 12] {
+        NEXT_SPOTS = ticks_of(Y_STYLE, YA, YB, larger(2, floor(PANEL_H / 15)), k)
+        if (k == 1 || (words(NEXT_SPOTS) > 1 && crowded_y(Y_SPOTS) > 0)) { Y_SPOTS = NEXT_SPOTS }
+    }
+    X_NAMED = ""; Y_NAMED = ""; Y_WIDEST = 0
+    do for [power = 1 : 0 : -1] {
+        do for [v in X_SPOTS] { if (is_power(X_STYLE, v + 0) == power && on_page(v + 0) && near_x(v + 0, X_NAMED) == 0) { X_NAMED = X_NAMED.v." " } }
+        do for [v in Y_SPOTS] { if (is_power(Y_STYLE, v + 0) == power && near_y(v + 0, Y_NAMED) == 0) { Y_NAMED = Y_NAMED.v." "; Y_WIDEST = larger(Y_WIDEST, wide(number(v + 0))) } }
+    }
+    X_TICKS = ""; Y_TICKS = ""
+    do for [v in X_SPOTS] { X_TICKS = X_TICKS.(X_TICKS eq "" ? "" : ", ").tick(v + 0, among(X_NAMED, v)) }
+    do for [v in Y_SPOTS] { Y_TICKS = Y_TICKS.(Y_TICKS eq "" ? "" : ", ").tick(v + 0, among(Y_NAMED, v)) }
     eval "set xtics nomirror out scale 0.4 (".X_TICKS.") offset 0, 0.5 font '".pt(6.5)."'"
-    eval "set ytics nomirror out scale 0.4 (".ticks_of(Y_STYLE, YA, YB, larger(2, floor(PANEL_H / 15))).") offset 0.6, 0 font '".pt(6.5)."'"
+    eval "set ytics nomirror out scale 0.4 (".Y_TICKS.") offset 0.6, 0 font '".pt(smaller(6.5, (NUMBERS_Y - 3) / Y_WIDEST))."'"
     if (NAMED > 2) {
         set label 92 cut(line_of(PANEL_NAMES, p + 1), (PANEL_W + RIGHT) / 6.5) at screen P_LEFT / W, screen 1 - (P_TOP - 5) / H left font "".pt(6.5)
     }

@@ -96,4 +96,43 @@ claim("an axis of powers of two goes by them", function()
   assert(text:find("x_axis\t\tlog\t", 1, true) and text:find("y \\\\ \\042z\\042", 1, true), text)
 end)
 
+-- Numbers below the axes of an SVG file, by how far down they stand: lists of { at, half their width }, in points of the file.
+local function numbers_below(path)
+  local file = assert(io.open(path))
+  local rows = {}
+  for x, y, size, text in file:read "a":gmatch 'translate%(([%d.]+),([%d.]+)%)"[^>]-font%-size="([%d.]+)"%s+text%-anchor="middle">%s*<text>([%d.]+[kM]?)<' do
+    rows[y] = rows[y] or {}
+    table.insert(rows[y], { at = tonumber(x), half = 0.3 * size * #text })
+  end
+  file:close()
+  table_of(path)
+  return rows
+end
+
+claim("numbers of an axis stand beside each other, and at least two of them", function()
+  if not draws then return end
+  local pairs_seen = 0
+  for _, range in ipairs { { 12000, 470000 }, { 1.3, 47 }, { 0.0031, 0.42 }, { 1, 2 ^ 18 }, { 30, 4.1e6 } } do
+    local panels, n = {}, 18
+    for i = 1, 3 do
+      panels[i] = { panel = "p" .. i, x = {}, y = {} }
+      for k = 0, n do
+        panels[i].x[k + 1], panels[i].y[k + 1] = range[1] * (range[2] / range[1]) ^ (k / n), 3 + k
+      end
+    end
+    for _, logx in ipairs { true, false } do
+      plot.lines(panels, "lines.svg", { logx = logx, columns = 3 })
+      for _, row in pairs(numbers_below "lines.svg") do
+        table.sort(row, function(a, b) return a.at < b.at end)
+        assert(#row >= 6, #row .. " numbers below three panels")
+        for i = 2, #row do
+          assert(row[i].at - row[i].half > row[i - 1].at + row[i - 1].half, "numbers overlap from " .. range[1])
+          pairs_seen = pairs_seen + 1
+        end
+      end
+    end
+  end
+  assert(pairs_seen >= 50, pairs_seen)
+end)
+
 check.done()
