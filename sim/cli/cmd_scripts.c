@@ -6,6 +6,8 @@
 #include "cli/commands.h"
 #include "cli/host.h"
 #include "io/file.h"
+#include "io/record.h"
+#include "io/trajectory.h"
 
 #define DEBUG_FLAG                                                                                 \
     {                                                                                              \
@@ -44,19 +46,35 @@ static ss_status refuse_unreadable(const ss_cli *cli, const char *flag, ss_error
     return SS_OK;
 }
 
-/* Whether the record can be written is asked first: a long simulation that then cannot be kept is
- * a lost one. */
+/* Whether a file can be written is asked first: hours of work that then cannot be kept are lost. */
+static ss_status check_place(const ss_cli *cli, const char *flag, ss_error *err)
+{
+    const char *path = ss_args_value(cli, flag);
+    ss_file f = {0};
+    if (!path)
+        return SS_OK;
+    ss_status s = ss_file_check_regular(path, err);
+    if (!s)
+        s = ss_trajectory_check_ended(path, err);
+    if (!s)
+        s = ss_file_begin(path, &f, err);
+    if (s)
+        return ss_fail_in(err, "--%s", flag);
+    ss_file_abandon(&f);
+    return SS_OK;
+}
+
 static int simulate(ss_cli *cli)
 {
     const char *record = ss_args_value(cli, "record");
     ss_error err;
-    ss_file f = {0};
-    if (refuse_unreadable(cli, "model", &err) || refuse_unreadable(cli, "topology", &err))
+    if (refuse_unreadable(cli, "model", &err) || refuse_unreadable(cli, "topology", &err) ||
+        check_place(cli, "record", &err))
         return ss_cli_fail(&err);
-    if (record && ss_file_begin(record, &f, &err))
+    if (record && ss_record_check_place(record, &err)) {
+        ss_fail_in(&err, "--record");
         return ss_cli_fail(&err);
-    if (record)
-        ss_file_abandon(&f);
+    }
     return ss_host_script_command(cli);
 }
 
@@ -98,18 +116,29 @@ static const ss_flag search_flags[] = {
     {0},
 };
 
-/* Whether the best can be written is asked before the search. */
+/* The best would replace the log of its search. */
+static ss_status refuse_one_file(const ss_cli *cli, const char *flag, ss_error *err)
+{
+    const char *save = ss_args_value(cli, "save"), *log = ss_args_value(cli, flag);
+    ss_text journal = {0};
+    if (!save || !log)
+        return SS_OK;
+    ss_text_add(&journal, "%s.journal", log);
+    ss_status s = ss_text_status(&journal, err);
+    if (!s && (ss_file_same(save, log) || ss_file_same(save, ss_text_get(&journal))))
+        s = ss_fail(err, SS_EINVAL, "--save %s and --%s %s are one file: give two", save, flag,
+                    log);
+    ss_text_free(&journal);
+    return s;
+}
+
 static int search(ss_cli *cli)
 {
-    const char *save = ss_args_value(cli, "save");
     ss_error err;
-    ss_file f = {0};
-    if (refuse_unreadable(cli, "model", &err) || refuse_unreadable(cli, "topology", &err))
+    if (refuse_unreadable(cli, "model", &err) || refuse_unreadable(cli, "topology", &err) ||
+        refuse_one_file(cli, "log", &err) || refuse_one_file(cli, "resume", &err) ||
+        check_place(cli, "save", &err))
         return ss_cli_fail(&err);
-    if (save && ss_file_begin(save, &f, &err))
-        return ss_cli_fail(&err);
-    if (save)
-        ss_file_abandon(&f);
     return ss_host_script_command(cli);
 }
 
@@ -143,6 +172,17 @@ static const ss_flag plot_flags[] = {
     {0},
 };
 
+static int plot(ss_cli *cli)
+{
+    const char *output = ss_args_value(cli, "output");
+    ss_error err;
+    if (output && ss_file_check_regular(output, &err)) {
+        ss_fail_in(&err, "--output");
+        return ss_cli_fail(&err);
+    }
+    return ss_host_script_command(cli);
+}
+
 const ss_command ss_command_plot = {
     .name = "plot",
     .summary = "Draws a figure: of a record, of logs of searches, of throughput",
@@ -157,7 +197,7 @@ const ss_command ss_command_plot = {
     .example = "soapstone plot gantt nmt.h5 --timeline expert_rnn -o expert.pdf",
     .least = 2,
     .most = SS_MAX_GIVEN,
-    .run = ss_host_script_command,
+    .run = plot,
 };
 
 static const ss_flag inspect_flags[] = {JSON_FLAG, DEBUG_FLAG, {0}};

@@ -222,10 +222,18 @@ static ss_status open_temporary(ss_file *f, mode_t mode, ss_error *err)
                             : ss_file_fail(err, reason, "write", f->path);
 }
 
-static ss_status open_straight(ss_file *f, ss_error *err)
+/* A pipe that nobody reads would be waited for without an end. */
+static ss_status open_straight(ss_file *f, mode_t mode, ss_error *err)
 {
-    f->fd = open(f->path, O_WRONLY | O_CLOEXEC);
-    return f->fd >= 0 ? SS_OK : ss_file_fail(err, errno, "write", f->path);
+    if (S_ISBLK(mode))
+        return ss_fail(err, SS_EINVAL, "cannot write %s: it is a disk, no file", f->path);
+    f->fd = open(f->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (f->fd < 0 && errno == ENXIO && S_ISFIFO(mode))
+        return ss_fail(err, SS_EINVAL, "cannot write %s: it is a pipe that nobody reads", f->path);
+    int flags = f->fd < 0 ? -1 : fcntl(f->fd, F_GETFL);
+    if (flags < 0 || fcntl(f->fd, F_SETFL, flags & ~O_NONBLOCK))
+        return ss_file_fail(err, errno, "write", f->path);
+    return SS_OK;
 }
 
 static ss_status open_either(ss_file *f, ss_error *err)
@@ -239,7 +247,7 @@ static ss_status open_either(ss_file *f, ss_error *err)
     if (S_ISDIR(is.st_mode))
         return ss_file_fail(err, EISDIR, "write", f->path);
     if (!S_ISREG(is.st_mode))
-        return open_straight(f, err);
+        return open_straight(f, is.st_mode, err);
     if (access(f->path, W_OK)) /* a rename would get past the protection of the file */
         return ss_file_fail(err, errno, "write", f->path);
     ss_status s = open_temporary(f, 0666, err);
@@ -358,4 +366,50 @@ ss_status ss_file_write(const char *path, const char *bytes, size_t n, ss_error 
         return s;
     }
     return ss_file_commit(&f, err);
+}
+
+/* -------------------------------------------------------------------------------- asked before */
+
+ss_status ss_file_check_regular(const char *path, ss_error *err)
+{
+    static const char *const meant[] = {"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/",
+                                        "/proc/self/fd/"};
+    struct stat is;
+    if (stat(path, &is) || S_ISREG(is.st_mode) || S_ISDIR(is.st_mode))
+        return SS_OK; /* whoever writes it says what is wrong with a folder */
+    for (size_t i = 0; i < sizeof meant / sizeof meant[0]; i++)
+        if (!strncmp(path, meant[i], strlen(meant[i])))
+            return SS_OK;
+    return ss_fail(err, SS_EINVAL, "cannot write %s: it is a %s, no regular file", path,
+                   S_ISFIFO(is.st_mode)   ? "pipe"
+                   : S_ISSOCK(is.st_mode) ? "socket"
+                                          : "device");
+}
+
+/* Of the folder in which the path lies. */
+static bool stat_folder(const char *path, const char **name, struct stat *is)
+{
+    const char *slash = strrchr(path, '/');
+    *name = slash ? slash + 1 : path;
+    char *folder = ss_strdup(slash ? path : ".");
+    if (folder && slash)
+        folder[slash - path + 1] = '\0';
+    bool there = folder && !stat(folder, is);
+    ss_free(folder);
+    return there;
+}
+
+bool ss_file_same(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    const char *name_a, *name_b;
+    bool a_there = !stat(a, &of_a), b_there = !stat(b, &of_b);
+    if (!strcmp(a, b))
+        return true;
+    if (a_there != b_there)
+        return false;
+    if (!a_there && (!stat_folder(a, &name_a, &of_a) || !stat_folder(b, &name_b, &of_b) ||
+                     strcmp(name_a, name_b) != 0))
+        return false;
+    return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
 }

@@ -6,7 +6,8 @@
  * written, ".NAME.PLACE-PID-K.part", is removed when the same name is next written where PID is
  * known to be dead: on the same machine, and in the same container.  Things that are no regular
  * files
- * (/dev/stdout, a pipe) cannot be renamed over and are written straight.
+ * (/dev/stdout, a pipe that somebody reads) cannot be renamed over and are written straight, but
+ * for disks.
  *
  * The sentence of every failure names the path and the system's reason.  What is missing (a file,
  * the folder to write into) is SS_ENOTFOUND; no permission, a read-only or a full disk is SS_EIO; a
@@ -15,6 +16,7 @@
 #ifndef SS_FILE_H
 #define SS_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -47,6 +49,13 @@ ss_status ss_file_flush(ss_file *f, ss_error *err);
 ss_status ss_file_commit(ss_file *f,
                          ss_error *err); /* closes f in any case; on failure nothing is left */
 void ss_file_abandon(ss_file *f);        /* removes the temporary file; {0} is fine */
+
+/* Refuses what is there and is no regular file: a pipe, a device.  Not /dev/null and what this process
+ * has open (/dev/stdout, /dev/fd/N), which whoever names them means. */
+ss_status ss_file_check_regular(const char *path, ss_error *err);
+/* Whether both are names of one file, by another spelling or by a link, also where it is not there
+ * yet. */
+bool ss_file_same(const char *a, const char *b);
 
 /* "cannot WHAT PATH: REASON" with the status that belongs to an errno. */
 ss_status ss_file_fail(ss_error *err, int error_number, const char *what, const char *path);

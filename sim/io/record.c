@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -102,6 +103,27 @@ static ss_status put_manifest(ss_h5 *f, const ss_manifest *m, ss_error *err)
     if (!s)
         s = put_files(f, m, err);
     return s ? s : put_clock(f, err);
+}
+
+ss_status ss_record_check_place(const char *path, ss_error *err)
+{
+    struct stat is;
+    ss_h5 *f = NULL;
+    ss_error reason;
+    if (stat(path, &is) || !S_ISREG(is.st_mode) || !is.st_size)
+        return SS_OK;
+    ss_status s = ss_h5_open(path, &f, &reason);
+    if (!s)
+        s = ss_h5_check_format(f, SS_RECORD_KIND, SS_RECORD_FORMAT, &reason);
+    ss_h5_close(f);
+    if (s == SS_ENOMEM)
+        return ss_fail(err, s, "%s", reason.text);
+    if (s)
+        return ss_fail(err, SS_EINVAL,
+                       "cannot write %s: there is a file of that name which is no record or log of "
+                       "this soapstone, and it would be lost: give another name, or remove it",
+                       path);
+    return SS_OK;
 }
 
 ss_status ss_record_create(const char *path, const ss_manifest *manifest, ss_record **out,

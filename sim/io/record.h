@@ -40,6 +40,11 @@ typedef struct ss_record_origin {
     const char *costs;    /* what ss_costs_report says */
 } ss_record_origin;
 
+/* Refuses a path where there is a file that is no record (a script, a strategy, measured times), so
+ * that a slip of the pen replaces none; an empty one is nobody's.  ss_record_create itself replaces
+ * whatever is there. */
+ss_status ss_record_check_place(const char *path, ss_error *err);
+
 ss_status ss_record_create(const char *path, const ss_manifest *manifest, ss_record **out,
                            ss_error *err);
 ss_status ss_record_model(ss_record *r, const ss_model *m, ss_error *err);

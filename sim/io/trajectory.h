@@ -47,8 +47,8 @@ typedef struct ss_trajectory_inputs {
     double commit_every_s; /* 0: half a second, or more seldom where a commit takes long */
 } ss_trajectory_inputs;
 
-/* Refuses a path that is the log of a search which did not end (it has a journal): that one is to
- * be resumed, repaired or removed.  Any other file there is replaced. */
+/* Another log or record there is replaced.  Refuses a path that is the log of a search which did not
+ * end (ss_trajectory_check_ended), and files of any other kind (ss_record_check_place). */
 ss_status ss_trajectory_create(const char *path, const ss_trajectory_inputs *in,
                                ss_trajectory **out, ss_error *err);
 
@@ -109,6 +109,10 @@ typedef enum ss_trajectory_state {
 } ss_trajectory_state;
 
 ss_trajectory_state ss_trajectory_look(const char *path);
+
+/* For whoever is about to put another file there: refuses the log of a search that is being written,
+ * or was killed and is to be resumed, repaired or removed. */
+ss_status ss_trajectory_check_ended(const char *path, ss_error *err);
 
 /* To a reader's sentence about a damaged file the command that repairs it is added, where a journal
  * lies beside it that nobody writes to.  Returns `s`. */

@@ -145,6 +145,9 @@ typedef struct ss_log_recovery {
     uint64_t cut_bytes; /* of the journal, that were no whole line or of no use */
 } ss_log_recovery;
 
+/* The sentence about a log that is to be replaced and did not end. */
+ss_status ss_log_refuse_killed(const char *path, ss_error *err);
+
 /* Brings in what the journal has, and commits. */
 ss_status ss_log_open(const char *path, ss_trajectory **out, ss_log_recovery *found, ss_error *err);
 

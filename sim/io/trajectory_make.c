@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -108,17 +109,16 @@ static ss_status refuse_unended(const char *path, const ss_text *content, ss_err
     ss_journal_reader r;
     if (access(path, F_OK) || !ss_journal_read(&r, content))
         return SS_OK;
-    return ss_fail(
-        err, SS_EINVAL,
-        "%s is the log of a search that was killed: resume it, or make the file whole with "
-        "\"soapstone repair %s\" and keep it under another name",
-        path, path);
+    return ss_log_refuse_killed(path, err);
 }
 
 /* In the words of a file that cannot be written, before a journal is made beside it. */
 static ss_status check_path(const char *path, ss_error *err)
 {
     ss_file f;
+    struct stat is;
+    if (!stat(path, &is) && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode))
+        return ss_fail(err, SS_EINVAL, "cannot write %s: a log is a regular file", path);
     ss_status s = ss_file_begin(path, &f, err);
     if (!s)
         ss_file_abandon(&f);
@@ -130,6 +130,8 @@ static ss_status create(ss_trajectory *t, const ss_trajectory_inputs *in, const 
 {
     uint64_t id = new_id(in), found = 0;
     ss_status s = refuse_unended(t->path, content, err);
+    if (!s)
+        s = ss_record_check_place(t->path, err);
     if (!s)
         s = ss_journal_cut(&t->journal, 0, SS_HASH_START, err);
     if (!s)

@@ -188,6 +188,27 @@ ss_status ss_trajectory_repair(const char *path, ss_text *report, ss_error *err)
     return ss_text_status(report, err);
 }
 
+ss_status ss_log_refuse_killed(const char *path, ss_error *err)
+{
+    return ss_fail(
+        err, SS_EINVAL,
+        "%s is the log of a search that was killed: resume it, or make the file whole with "
+        "\"soapstone repair %s\" and keep it under another name",
+        path, path);
+}
+
+ss_status ss_trajectory_check_ended(const char *path, ss_error *err)
+{
+    ss_trajectory_state state =
+        access(path, F_OK) ? SS_TRAJECTORY_CLOSED : ss_trajectory_look(path);
+    if (state == SS_TRAJECTORY_KILLED)
+        return ss_log_refuse_killed(path, err);
+    if (state == SS_TRAJECTORY_BEING_WRITTEN)
+        return ss_fail(err, SS_EIO,
+                       "%s is being written by another soapstone: it is the log of a search", path);
+    return SS_OK;
+}
+
 ss_trajectory_state ss_trajectory_look(const char *path)
 {
     static const ss_trajectory_state state[] = {SS_TRAJECTORY_CLOSED, SS_TRAJECTORY_KILLED,

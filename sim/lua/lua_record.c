@@ -394,7 +394,8 @@ int ss_lua_record(lua_State *L)
     ss_lua_manifest(L, &q.manifest);
 
     ss_error err;
-    if (write_record(&q, &err))
+    if (ss_trajectory_check_ended(q.path, &err) || ss_record_check_place(q.path, &err) ||
+        write_record(&q, &err))
         return ss_lua_raise(L, &err);
     return 0;
 }

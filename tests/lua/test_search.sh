@@ -51,6 +51,20 @@ if [ ! -s out ]; then ok; else bad "searched before the folder of the best was l
 expect 2 "nowhere" search -m mlp -t ring --log nowhere/x.h5 -n 10
 expect 2 "nowhere.h5" repair nowhere.h5
 
+expect 2 "--save a and --log ./a are one file" search -m mlp -t ring --save a --log ./a
+expect 2 "--save a.journal and --log a are one file" search -m mlp -t ring --save a.journal --log a
+expect 2 "--save a and --resume $dir/a are one file" search -m mlp -t ring --save a --resume "$dir/a"
+echo 'int main(void) { return 0; }' >own.c
+cp own.c kept.c
+expect 2 "cannot write own.c: there is a file of that name which is no record or log" search -m mlp -t ring --log own.c
+expect 2 "--record: cannot write own.c: there is a file" simulate -m mlp -t ring -s whole --record own.c
+if cmp -s own.c kept.c && [ ! -e own.c.journal ]; then ok; else bad "a file of another kind was touched"; fi
+mkfifo pipe.svg
+expect 2 "--save: cannot write pipe.svg: it is a pipe" search -m mlp -t ring --save pipe.svg
+expect 2 "cannot write pipe.svg: a log is a regular file" search -m mlp -t ring --log pipe.svg
+expect 2 "--record: cannot write pipe.svg: it is a pipe" simulate -m mlp -t ring --record pipe.svg
+expect 2 "--output: cannot write pipe.svg: it is a pipe" plot search a.h5 -o pipe.svg
+
 # what works; a small network, so that thousands of proposals take a second
 small="-m mlp -t ring -o model.batch=64 -o model.layers=3"
 expect 0 "mcmc: best " search $small -n 200 --save best.json
@@ -114,12 +128,29 @@ if command -v h5dump >/dev/null 2>&1; then
     bad "a search that was interrupted went on otherwise"
   fi
 
+  # whoever writes a log keeps it; and what was found is shown also where it cannot be saved any more
+  mkdir gone
+  "$SOAPSTONE" search $small --seconds 2 --log held.h5 --save gone/best.json >found 2>held.err &
+  pid=$!
+  while ! [ -s held.h5.journal ] && kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
+  rmdir gone
+  expect 3 "held.h5 is being written by another soapstone" simulate $small -s whole --record held.h5
+  expect 3 "held.h5 is being written by another soapstone" search $small -n 10 --save held.h5
+  "$SOAPSTONE" search $small -n 10 --log one.h5 --save two.json >out 2>&1 || bad "two searches at once"
+  wait "$pid"
+  status=$?
+  if [ "$status" = 2 ] && grep -q 'mcmc: best' found && grep -q 'cannot write gone/best.json' held.err; then ok; else
+    bad "a best that could not be saved: status $status"
+  fi
+
   # killed: repaired, and gone on with
   begin killed.h5
   kill -KILL "$pid"
   wait "$pid" 2>/dev/null
   if [ -e killed.h5.journal ]; then ok; else bad "the search ended before it was killed"; fi
   expect 2 "repair" search $small -n 10 --log killed.h5
+  expect 2 "soapstone repair killed.h5" simulate $small -s whole --record killed.h5
+  expect 2 "soapstone repair killed.h5" search $small -n 10 --save killed.h5
   cp killed.h5 again.h5
   cp killed.h5.journal again.h5.journal
   expect 0 "again.h5" repair again.h5

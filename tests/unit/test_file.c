@@ -278,6 +278,40 @@ static void every_failed_allocation_leaves_nothing(void)
     unlink(in_folder("mem"));
 }
 
+static void a_pipe_is_not_waited_for(void)
+{
+    CHECK(!mkfifo(in_folder("pipe"), 0600), "mkfifo");
+    CHECK(ss_file_write(in_folder("pipe"), "x", 1, &err) == SS_EINVAL, "%s", err.text);
+    CHECK_TEXT(err.text, "it is a pipe that nobody reads");
+    CHECK(ss_file_check_regular(in_folder("pipe"), &err) == SS_EINVAL, "%s", err.text);
+    CHECK_TEXT(err.text, "it is a pipe, no regular file");
+    CHECK(ss_file_check_regular("/dev/full", &err) == SS_EINVAL, "%s", err.text);
+    CHECK_OK(ss_file_check_regular("/dev/stdout", &err));
+    CHECK_OK(ss_file_check_regular(in_folder("nothing"), &err));
+    unlink(in_folder("pipe"));
+}
+
+static void one_file_is_known_by_any_of_its_names(void)
+{
+    char a[sizeof folder + 20], b[sizeof folder + 20];
+    snprintf(a, sizeof a, "%s/file", folder);
+    snprintf(b, sizeof b, "%s/.//file", folder);
+    CHECK(ss_file_same(a, b), "neither is there");
+    CHECK_OK(ss_file_write(a, "x", 1, &err));
+    CHECK(ss_file_same(a, b), "another spelling");
+    snprintf(b, sizeof b, "%s/link", folder);
+    CHECK(!ss_file_same(a, b), "one is not there");
+    CHECK(!symlink("file", b), "symlink");
+    CHECK(ss_file_same(a, b), "a link");
+    unlink(b);
+    CHECK_OK(ss_file_write(b, "x", 1, &err));
+    CHECK(!ss_file_same(a, b), "two files");
+    unlink(a);
+    unlink(b);
+    CHECK(!ss_file_same(a, b), "two that are not there");
+    CHECK(!ss_file_same("file", a), "two folders");
+}
+
 int main(void)
 {
     if (!mkdtemp(folder))
@@ -294,6 +328,8 @@ int main(void)
     RUN(a_bare_name_is_cleaned_up_after_too);
     RUN(no_permission_is_a_failure_of_the_machine);
     RUN(every_failed_allocation_leaves_nothing);
+    RUN(a_pipe_is_not_waited_for);
+    RUN(one_file_is_known_by_any_of_its_names);
     rmdir(folder);
     return DONE();
 }

@@ -407,6 +407,13 @@ static void what_is_no_log_is_refused(void)
     CHECK_TEXT(err.text, "a.h5: there is no folder " HERE "no");
     CHECK(ss_trajectory_create("/dev/null", &fake.in, &t, &err) != SS_OK, "/dev/null");
     CHECK(!is_there("/dev/null.journal"), "a journal was left");
+    CHECK(ss_trajectory_create(HERE "t.h5", &fake.in, &t, &err) == SS_EINVAL, "%s", err.text);
+    CHECK_TEXT(err.text, "which is no record or log of this soapstone");
+    CHECK(!is_there(HERE "t.h5.journal"), "a journal was left");
+    ss_text kept = {0};
+    CHECK_OK(ss_file_read(HERE "t.h5", 100, &kept, &err));
+    CHECK_TEXT(ss_text_get(&kept), "text");
+    ss_text_free(&kept);
     ss_text_free(&report);
 }
 

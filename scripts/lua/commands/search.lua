@@ -75,11 +75,14 @@ local function print_all(problem, text, results)
   print(report.wrap("assumptions: " .. report.assumptions(results), 100, 2))
 end
 
--- Nothing takes long after a search; what was found is safe first.
-local function walk(make, problem, o)
-  local search = make(problem, read_search(problem, o)):run { progress = true }
-  local best = search.best
-  if given.save then best:save(last "save") end
+-- Nothing takes long after a search; what was found is safe first. Where it cannot be saved, the page is all that is
+-- left of it: it comes before the error.
+local function save(best)
+  if not given.save then return true end
+  return pcall(best.save, best, last "save")
+end
+
+local function print_search(problem, search, best)
   if given.json then
     io.write((search:json()))
     return
@@ -88,6 +91,18 @@ local function walk(make, problem, o)
   for i = 1, math.min(#search.chains, 3) do results[i] = problem:simulate(search:start_of(i)) end
   results[#results + 1] = problem:simulate(best)
   print_all(problem, search, results)
+end
+
+-- A log that cannot be written (a full disk) ends the run, and what was found until then is there all the same.
+local function walk(make, problem, o)
+  local search = make(problem, read_search(problem, o))
+  local ran, broken = pcall(search.run, search, { progress = true })
+  if not ran and search.proposals == 0 then error(broken, 0) end
+  local best = search.best
+  local saved, unsaved = save(best)
+  print_search(problem, search, best)
+  if not ran then error(broken, 0) end
+  if not saved then error(unsaved, 0) end
 end
 
 local with_unit = { cost = "cost_s", least = "least_s", seconds = "wallclock_s" }
@@ -113,12 +128,13 @@ local function exhaust(problem, o)
   o.start, o.seconds, o.progress = given.start and starts[1], last "seconds", true
   if given.start and #starts > 1 then soapstone.refuse("--searcher exhaustive takes one --start") end
   local best, proof = soapstone.search.exhaustive(problem, o)
-  if given.save then best:save(last "save") end
+  local saved, unsaved = save(best)
   if given.json then
     print(proof_json(proof))
-    return
+  else
+    print_all(problem, proof.text, { problem:simulate(best) })
   end
-  print_all(problem, proof.text, { problem:simulate(best) })
+  if not saved then error(unsaved, 0) end
 end
 
 refuse_early()
