@@ -42,8 +42,8 @@ hue(colour) = colour < 0 ? 0x777777 : int(word(HUES, colour % 8 + 1) + 0)
 mixed(rgb, white) = sum [k_mixed = 0 : 2] (int((rgb >> 8 * k_mixed & 255) * (1 - white) + 255 * white) << 8 * k_mixed)
 look_of(style) = word(style, 1)
 tone_of(style) = word(style, 2)
-ink(style) = tone_of(style) eq "pale" ? mixed(hue(word(style, 3) + 0), 0.55) : hue(word(style, 3) + 0)
-thick(style) = tone_of(style) eq "pale" ? 0.6 : tone_of(style) eq "published" ? 1.0 : 1.6
+ink(style) = tone_of(style) eq "pale" ? mixed(hue(word(style, 3) + 0), 0.45) : hue(word(style, 3) + 0)
+thick(style) = tone_of(style) eq "pale" ? 0.8 : tone_of(style) eq "published" ? 1.0 : 1.6
 SHAPES = "7 5 9 13 11 7 5 9"; OPEN_SHAPES = "6 4 8 12 10 6 4 8"
 shape(style) = word(style, 3) < 0 ? 6 : word(tone_of(style) eq "published" ? OPEN_SHAPES : SHAPES, word(style, 3) % 8 + 1) + 0
 dashes(style) = tone_of(style) eq "published" ? "'-'" : word(style, 3) + 0 >= 16 ? "'.'" : word(style, 3) + 0 >= 8 ? "'_'" : "1"
@@ -205,7 +205,7 @@ do for [p = 0 : PANELS - 1] {
         STYLE = word(SERIES_STYLES, i)
         if (word(STYLE, 4) + 0 == p) {
             CURVES = CURVES.(CURVES eq "" ? "" : ", "). \
-                sprintf("DATA using ($2 == %s && strcol(3) eq 'point' ? at($6) : NaN):($7 * Y_SCALE) ", word(STYLE, 5)).drawn_with(STYLE)
+                sprintf("DATA using ($2 == %s && strcol(3) eq 'point' ? at($6) : NaN):(strcol(3) eq 'point' ? $7 * Y_SCALE : NaN) ", word(STYLE, 5)).drawn_with(STYLE)
         }
     }
     if (CURVES eq "") { eval NOTHING } else { eval "plot ".CURVES }

@@ -162,7 +162,7 @@ static const ss_flag plot_flags[] = {
     {"output", 'o', "FILE", "svg, png or pdf by its ending; KIND.svg unless given"},
     {"timeline", 't', "NAME", "which of the file; may be left out if there is one"},
     {"width", 0, "INCHES", "on paper; 3.5 is a column"},
-    {"from", 0, "TIME", "where a Gantt chart begins"},
+    {"from", 0, "TIME", "where a Gantt chart, or of searches x, begins"},
     {"to", 0, "TIME", "and where it ends"},
     {"strategy", 's', "NAME", "which of the file; may be left out if there is one, or a best"},
     {"x", 0, "WHAT", "of searches: against proposals or seconds"},

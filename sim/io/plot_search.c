@@ -130,6 +130,20 @@ static void measure(figure *f)
     f->window = f->so->window ? f->so->window : share > LEAST_WINDOW ? share : LEAST_WINDOW;
 }
 
+static ss_status check_window(const figure *f)
+{
+    const ss_plot_end *from = &f->so->from_x, *to = &f->so->to_x;
+    if (from->given && to->given && from->at >= to->at)
+        return ss_fail(f->err, SS_EINVAL, "from_x is %g and to_x %g: a window ends after it begins",
+                       from->at, to->at);
+    if (from->given && !(from->at >= 0 && from->at < f->longest))
+        return ss_fail(f->err, SS_EINVAL, "from_x is %g: the longest chain goes from 0 to %g %s",
+                       from->at, f->longest, f->so->seconds ? "s" : "proposals");
+    if (to->given && !(to->at > 0))
+        return ss_fail(f->err, SS_EINVAL, "to_x is %g: a search begins at 0", to->at);
+    return SS_OK;
+}
+
 /* ---------------------------------------------------------------------------------------- series
  */
 
@@ -145,14 +159,61 @@ static ss_status begin_series(figure *f, uint32_t most, ss_plot_series *s, doubl
     return SS_OK;
 }
 
-/* The column that a place on the axis of x falls into. */
+static double window_from(const figure *f)
+{
+    return f->so->from_x.given ? f->so->from_x.at : 0;
+}
+
+static double window_to(const figure *f)
+{
+    return f->so->to_x.given ? f->so->to_x.at : f->longest;
+}
+
+static bool is_inside(const figure *f, double x)
+{
+    return x >= window_from(f) && x <= window_to(f);
+}
+
+/* The column that a place on the axis of x falls into; -1 and cells + 1 for all that is beyond its ends. */
 static int64_t column(const figure *f, double x, double first)
 {
+    double from = window_from(f), to = window_to(f);
+    if (x < from)
+        return -1;
+    if (x > to)
+        return f->cells + 1;
     if (f->so->log_x) {
-        double span = log(f->longest / first);
-        return span > 0 && x > first ? (int64_t)(log(x / first) / span * (double)f->cells) : 0;
+        from = from > 0 ? from : first;
+        double span = log(to / from);
+        return span > 0 && x > from ? (int64_t)(log(x / from) / span * (double)f->cells) : 0;
     }
-    return f->longest > 0 ? (int64_t)(x / f->longest * (double)f->cells) : 0;
+    return to > from ? (int64_t)((x - from) / (to - from) * (double)f->cells) : 0;
+}
+
+/* Leaves of the last series what is inside of the window.  Of steps the value goes on from one end of it to the
+ * other: each place that this takes is one of a point that is left out. */
+static void clip(figure *f, double *x, double *y)
+{
+    ss_plot_series *s = &f->series[f->n - 1];
+    bool steps = s->look == SS_PLOT_STEPS;
+    double from = window_from(f), to = window_to(f);
+    uint32_t i = 0, n = 0;
+    while (i < s->n && x[i] < from)
+        i++;
+    if (steps && i && i < s->n && x[i] > from) {
+        x[n] = from;
+        y[n++] = y[i - 1];
+    }
+    for (; i < s->n && x[i] <= to; i++) {
+        x[n] = x[i];
+        y[n++] = y[i];
+    }
+    if (steps && n && i < s->n) {
+        x[n] = to;
+        y[n] = y[n - 1];
+        n++;
+    }
+    s->n = n;
 }
 
 static ss_status add_best(figure *f, const curve *c, ss_plot_series s)
@@ -178,6 +239,7 @@ static ss_status add_best(figure *f, const curve *c, ss_plot_series s)
         y[n++] = ss_time_seconds(best = step[i].best);
     }
     f->series[f->n - 1].n = n;
+    clip(f, x, y);
     return SS_OK;
 }
 
@@ -185,7 +247,7 @@ static ss_status add_current(figure *f, const curve *c, ss_plot_series s)
 {
     const ss_trajectory_step *step = c->chain->step;
     uint32_t steps = c->chain->steps, n = 0;
-    uint64_t most = 4 * (uint64_t)(f->cells + 2);
+    uint64_t most = 4 * (uint64_t)(f->cells + 4);
     double *x, *y, first = x_of(f, &step[0]);
     ss_status status = begin_series(f, most < steps ? (uint32_t)most + 1 : steps + 1, &s, &x, &y);
     if (status)
@@ -205,12 +267,14 @@ static ss_status add_current(figure *f, const curve *c, ss_plot_series s)
             if (k == i || k == last || k == least || k == greatest) {
                 x[n] = x_of(f, &step[k]);
                 y[n++] = ss_time_seconds(step[k].current);
+                f->drawn += is_inside(f, x[n - 1]);
             }
         i = last + 1;
     }
+    for (uint32_t i = 0; i < steps; i++)
+        f->values += is_inside(f, x_of(f, &step[i]));
     f->series[f->n - 1].n = n;
-    f->values += steps;
-    f->drawn += n - 1;
+    clip(f, x, y);
     return SS_OK;
 }
 
@@ -231,8 +295,8 @@ static ss_status add_costs(figure *f)
         return s;
     if (!one)
         f->series[f->n++] = (ss_plot_series){
-            .label = "best so far", .colour = SS_PLOT_NO_COLOUR, .look = SS_PLOT_STEPS};
-    f->series[f->n++] = (ss_plot_series){.label = "current",
+            .label = "thick: best so far", .colour = SS_PLOT_NO_COLOUR, .look = SS_PLOT_STEPS};
+    f->series[f->n++] = (ss_plot_series){.label = one ? "current cost" : "thin: current cost",
                                          .colour = one ? 0 : SS_PLOT_NO_COLOUR,
                                          .look = SS_PLOT_STEPS,
                                          .tone = SS_PLOT_PALE};
@@ -251,7 +315,7 @@ static ss_status add_share(figure *f, const curve *c, uint32_t panel, ss_plot_se
 {
     const ss_trajectory_step *step = c->chain->step;
     uint32_t steps = c->chain->steps, n = 0, window = f->window < steps ? f->window : steps;
-    uint64_t most = (uint64_t)f->cells + 3;
+    uint64_t most = (uint64_t)f->cells + 5;
     double *x, *y, sum = 0, first = x_of(f, &step[0]);
     ss_status status = begin_series(f, most < steps ? (uint32_t)most : steps, &s, &x, &y);
     if (status)
@@ -269,6 +333,7 @@ static ss_status add_share(figure *f, const curve *c, uint32_t panel, ss_plot_se
         y[n++] = round(1e8 * sum / window) / 1e6; /* sums of rounded numbers stray */
     }
     f->series[f->n - 1].n = n;
+    clip(f, x, y);
     return SS_OK;
 }
 
@@ -365,6 +430,11 @@ static ss_status check(const ss_plot_log *log, uint32_t logs, ss_plot_search_kin
     return SS_OK;
 }
 
+static double end_at(ss_plot_end end, double otherwise)
+{
+    return end.given ? end.at : otherwise;
+}
+
 static ss_status make_table(figure *f, const ss_plot_log *log, uint32_t logs,
                             ss_plot_search_kind kind, ss_text *out)
 {
@@ -378,6 +448,9 @@ static ss_status make_table(figure *f, const ss_plot_log *log, uint32_t logs,
     if (s)
         return s;
     measure(f);
+    s = check_window(f);
+    if (s)
+        return s;
     s = costs ? add_costs(f) : add_shares(f);
     if (s)
         return s;
@@ -385,13 +458,17 @@ static ss_status make_table(figure *f, const ss_plot_log *log, uint32_t logs,
     s = words_status(f, &notes);
     if (s)
         return s;
-    uint32_t log_x = f->so->log_x ? 10 : 0;
-    ss_plot_axis x = {"proposals", NULL, log_x, NAN, NAN};
-    if (f->so->seconds)
-        x = (ss_plot_axis){"wall-clock time", "s", log_x, NAN, NAN};
-    ss_plot_axis cost = {"step time", "s", f->so->log_y ? 10 : 0, NAN, NAN};
-    ss_plot_axis share = {ss_text_get(&f->axis), NULL, 0, -3,
-                          103}; /* lines at 0 and 100 are seen */
+    const ss_plot_search_options *so = f->so;
+    uint32_t log_x = so->log_x ? 10 : 0;
+    ss_plot_axis x = {"proposals", NULL, log_x, end_at(so->from_x, NAN), end_at(so->to_x, NAN)};
+    if (so->seconds) {
+        x.name = "wall-clock time";
+        x.unit = "s";
+    }
+    ss_plot_axis cost = {"step time", "s", so->log_y ? 10 : 0, end_at(so->from_y, NAN),
+                         end_at(so->to_y, NAN)};
+    ss_plot_axis share = {ss_text_get(&f->axis), NULL, 0, end_at(so->from_y, -3),
+                          end_at(so->to_y, 103)}; /* lines at 0 and 100 are seen */
     ss_plot_curves c = {.figure = ss_plot_search_kind_name(kind),
                         .title = ss_text_get(&f->title),
                         .x = x,

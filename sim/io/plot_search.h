@@ -32,8 +32,18 @@ typedef struct ss_plot_log {
 
 enum { SS_PLOT_CHAINS = 8, SS_PLOT_MAX_CHAINS = 20 };
 
+/* Where an axis begins or ends: as far as the values go unless given. */
+typedef struct ss_plot_end {
+    bool given;
+    double at;
+} ss_plot_end;
+
 typedef struct ss_plot_search_options {
-    bool seconds; /* of wall clock, each chain's own, instead of proposals */
+    ss_plot_end from_x,
+        to_x; /* proposals or seconds: what is outside is not drawn, and y goes as far
+                                 as what is inside */
+    ss_plot_end from_y, to_y; /* seconds of a step, or percent */
+    bool seconds;             /* of wall clock, each chain's own, instead of proposals */
     bool log_x, log_y;
     uint32_t
         window; /* proposals that a share is the mean of; 0: a fiftieth of the longest chain, 20
@@ -44,7 +54,7 @@ typedef struct ss_plot_search_options {
 } ss_plot_search_options;
 
 /* Refuses: no log; no chain with a proposal yet; a window longer than a log; too many chains; a share on
- * a logarithmic axis. */
+ * a logarithmic axis; axes that begin behind the longest chain, or end before they begin. */
 ss_status ss_plot_search_data(const ss_plot_log *log, uint32_t logs, ss_plot_search_kind kind,
                               const ss_plot_search_options *so, const ss_plot_options *o,
                               ss_text *out, ss_error *err);

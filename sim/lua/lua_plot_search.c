@@ -126,6 +126,14 @@ static const ss_opt search_list[] = {
      .kind = SS_OPT_FLAG,
      .at = offsetof(search_options, logy),
      .help = "likewise; of costs only"},
+    {.name = "from_x",
+     .kind = SS_OPT_VALUE,
+     .help = "proposals, or seconds (\"5 s\"); what is before is not drawn"},
+    {.name = "to_x", .kind = SS_OPT_VALUE, .help = "and what is behind"},
+    {.name = "from_y",
+     .kind = SS_OPT_VALUE,
+     .help = "seconds of a step (\"17 ms\"), or percent; with the values unless given"},
+    {.name = "to_y", .kind = SS_OPT_VALUE, .help = "likewise"},
     {.name = "window",
      .kind = SS_OPT_COUNT,
      .at = offsetof(search_options, window),
@@ -156,6 +164,22 @@ static ss_status draw(logs *l, ss_plot_log *list, ss_plot_search_kind kind, cons
     return s ? s : ss_plot_search(list, l->n, kind, out, so, o, err);
 }
 
+/* Their units depend on the other options. */
+static ss_plot_end read_end(lua_State *L, int index, const char *name, ss_unit unit,
+                            const char *what)
+{
+    ss_plot_end end = {.given = false};
+    char path[100];
+    if (lua_isnoneornil(L, index))
+        return end;
+    lua_pushstring(L, name);
+    end.given = lua_rawget(L, index) != LUA_TNIL;
+    ss_lua_name(path, sizeof path, "%s: option '%s'", what, name);
+    end.at = end.given ? ss_lua_quantity(L, -1, unit, path) : 0;
+    lua_pop(L, 1);
+    return end;
+}
+
 /* plot.search(path or paths, out, options), plot.acceptance; upvalue: the kind */
 static int plot_search(lua_State *L)
 {
@@ -172,6 +196,12 @@ static int plot_search(lua_State *L)
                                  .log_y = o.logy,
                                  .window = o.window,
                                  .max_chains = o.max_chains};
+    ss_unit of_x = so.seconds ? SS_UNIT_SECONDS : SS_UNIT_NONE;
+    ss_unit of_y = kind == SS_PLOT_COST ? SS_UNIT_SECONDS : SS_UNIT_NONE;
+    so.from_x = read_end(L, 3, "from_x", of_x, what);
+    so.to_x = read_end(L, 3, "to_x", of_x, what);
+    so.from_y = read_end(L, 3, "from_y", of_y, what);
+    so.to_y = read_end(L, 3, "to_y", of_y, what);
     logs *l = read_logs(L, what);
     ss_plot_log *list = lua_newuserdatauv(L, (l->n + (size_t)1) * sizeof *list, 0);
 

@@ -59,6 +59,8 @@ expect 2 "--x does not go with a figure of kind memory" plot memory x.h5 --x sec
 expect 2 "--timeline does not go with a figure of kind search" plot search x.h5 -t data
 expect 2 "option 'x' cannot be 'second'; did you mean 'seconds'?" plot search x.h5 --x second
 expect 2 "option 'window': \"many\" does not begin with a number" plot acceptance x.h5 --window many
+expect 2 "option 'from_x'" plot search x.h5 --from many
+expect 2 "--from does not go with a figure of kind strategy" plot strategy x.h5 --from 3
 expect 2 "--model is missing" simulate
 expect 2 "--topology is missing" simulate -m mlp
 expect 2 "there is no models/mpl.lua" simulate -m mpl -t x

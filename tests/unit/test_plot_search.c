@@ -209,6 +209,80 @@ static void shares_are_means_of_the_window(void)
     ss_text_free(&t);
 }
 
+/* A slow twin: what a step at any place of the window shows is what the chain had there. */
+static void a_window_shows_what_the_chain_had_there(void)
+{
+    enum { FROM = 4321, TO = 4599 };
+    ss_trajectory_chain c = walk_of("start", steps[0], STEPS, 5);
+    ss_trajectory_view v = view_of(&c, 1);
+    for (int log_x = 0; log_x < 2; log_x++) {
+        ss_text t = {0};
+        ss_plot_search_options so = {.log_x = log_x,
+                                     .from_x = {true, FROM + 0.5},
+                                     .to_x = {true, TO + 0.25},
+                                     .to_y = {true, 0.004}};
+        CHECK_OK(table(&v, 1, SS_PLOT_COST, so, &t));
+        CHECK_TEXT(t.at, "x_from\t\t-\t4321.5\t0\n");
+        CHECK_TEXT(t.at, "x_to\t\t-\t4599.25\t0\n");
+        CHECK_TEXT(t.at, "y_to\t\t-\t0.004\t0\n");
+        CHECK(!strstr(t.at, "y_from"));
+        char *at = t.at, *field[7];
+        double x[2] = {0}, y[2] = {0};
+        uint32_t current = 0;
+        while (next_row(&at, field)) {
+            if (strcmp(field[2], "point"))
+                continue;
+            int k = field[1][0] == '1'; /* the current cost; a window this narrow is not thinned */
+            double from = x[k] > 0 ? x[k] : FROM + 0.5;
+            x[k] = atof(field[5]);
+            CHECK(x[k] >= FROM + 0.5 && x[k] <= TO + 0.25, "x is %g", x[k]);
+            for (uint32_t i = 0; y[k] > 0 && i < STEPS; i++)
+                if (steps[0][i].step >= from && steps[0][i].step < x[k])
+                    CHECK(y[k] == ss_time_seconds(k ? steps[0][i].current : steps[0][i].best),
+                          "proposal %u", i + 1);
+            if (!(y[k] > 0))
+                CHECK(x[k] == FROM + 0.5 && steps[0][FROM - 1].step == FROM &&
+                          atof(field[6]) == ss_time_seconds(k ? steps[0][FROM - 1].current
+                                                              : steps[0][FROM - 1].best),
+                      "the first stands at %g", x[k]);
+            y[k] = atof(field[6]);
+            current += k ? 1 : 0;
+        }
+        CHECK(x[0] == TO + 0.25 && x[1] == TO + 0.25 && current == TO - FROM + 2, "%u points",
+              current);
+        CHECK(!strstr(t.at, "are drawn"));
+        ss_text_free(&t);
+    }
+    ss_text t = {0};
+    ss_plot_search_options so = {.from_x = {true, 4321}, .to_x = {true, 4599}, .window = 50};
+    CHECK_OK(table(&v, 1, SS_PLOT_ACCEPTANCE, so, &t));
+    CHECK_TEXT(t.at, "\tpoint\t\t-\t4321\t");
+    CHECK_TEXT(t.at, "\tpoint\t\t-\t4599\t");
+    CHECK(!strstr(t.at, "\tpoint\t\t-\t4320\t") && !strstr(t.at, "\tpoint\t\t-\t4600\t"));
+    ss_text_free(&t);
+}
+
+static void a_window_that_shows_nothing_is_refused(void)
+{
+    ss_trajectory_chain c = walk_of("start", steps[0], 300, 5);
+    ss_trajectory_view v = view_of(&c, 1);
+    ss_text t = {0};
+    CHECK(table(&v, 1, SS_PLOT_COST,
+                (ss_plot_search_options){.from_x = {true, 20}, .to_x = {true, 7}},
+                &t) == SS_EINVAL);
+    CHECK_TEXT(err.text, "from_x is 20 and to_x 7: a window ends after it begins");
+    CHECK(table(&v, 1, SS_PLOT_COST, (ss_plot_search_options){.from_x = {true, 300}}, &t) ==
+          SS_EINVAL);
+    CHECK_TEXT(err.text, "from_x is 300: the longest chain goes from 0 to 300 proposals");
+    CHECK(table(&v, 1, SS_PLOT_ACCEPTANCE, (ss_plot_search_options){.to_x = {true, 0}}, &t) ==
+          SS_EINVAL);
+    CHECK_TEXT(err.text, "to_x is 0: a search begins at 0");
+    CHECK(table(&v, 1, SS_PLOT_COST, (ss_plot_search_options){.log_y = true, .from_y = {true, 0}},
+                &t) == SS_EINVAL);
+    CHECK_TEXT(err.text, "axis y is logarithmic and cannot go from 0");
+    ss_text_free(&t);
+}
+
 /* ---- several chains -------------------------------------------------------------------------- */
 
 static void chains_go_by_the_names_that_tell_them_apart(void)
@@ -222,7 +296,7 @@ static void chains_go_by_the_names_that_tell_them_apart(void)
     CHECK_OK(table(v, 1, SS_PLOT_COST, so, &t));
     CHECK_TEXT(t.at, "entry\tdata_parallel\tsteps plain\t0\t0\n");
     CHECK_TEXT(t.at, "entry\texpert_rnn\tsteps plain\t1\t0\n");
-    CHECK_TEXT(t.at, "entry\tcurrent\tsteps pale\t-1\t0\n");
+    CHECK_TEXT(t.at, "entry\tthin: current cost\tsteps pale\t-1\t0\n");
     CHECK_TEXT(t.at, "x_axis\twall-clock time\tlinear");
     ss_text_clear(&t);
     CHECK_OK(table(v, 2, SS_PLOT_COST, so, &t));
@@ -327,6 +401,8 @@ int main(void)
     RUN(what_makes_no_curves_is_refused);
     RUN(thinning_loses_nothing_of_the_best_curve);
     RUN(shares_are_means_of_the_window);
+    RUN(a_window_shows_what_the_chain_had_there);
+    RUN(a_window_that_shows_nothing_is_refused);
     RUN(chains_go_by_the_names_that_tell_them_apart);
     RUN(of_many_chains_those_that_found_the_least_are_shown);
     RUN(each_figure_is_drawn_in_each_format);

@@ -24,7 +24,7 @@ end
 
 -- What only some figures take: the options of the command that go with each kind.
 local step = { timeline = true, from = true, to = true }
-local search = { x = true, log = true, window = true, several = true }
+local search = { x = true, log = true, window = true, from = true, to = true, several = true }
 local takes = { gantt = step, links = step, memory = step, search = search, acceptance = search,
   strategy = { strategy = true }, throughput = {} }
 for _, name in ipairs { "timeline", "from", "to", "strategy", "x", "log", "window" } do
@@ -111,7 +111,8 @@ local what = files[1]
 if kind == "throughput" then what = read_rows(files[1]) end
 if takes[kind].several then what = files end
 draw(what, out, {
-  timeline = last "timeline", from = last "from", to = last "to", x = last "x",
+  timeline = last "timeline", x = last "x",
+  [takes[kind] == search and "from_x" or "from"] = last "from", [takes[kind] == search and "to_x" or "to"] = last "to",
   name = last "strategy",
   logx = log and log:find "x" ~= nil, logy = log and log:find "y" ~= nil,
   window = math.tointeger(number "window") or number "window", width = number "width",
