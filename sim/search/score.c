@@ -53,6 +53,7 @@ ss_status ss_scorer_new_kind(const ss_model *m, const ss_topology *t, const ss_c
     s->model = m;
     s->topology = t;
     s->options = *o;
+    s->price = (ss_price){.rule = o->memory, .s_per_byte = o->penalty_s_per_byte};
     s->kind = kind;
     status = open_parts(s, costs, err);
     if (status) {
@@ -84,8 +85,7 @@ void ss_scorer_free(ss_scorer *s)
     ss_strategy_free(s->held);
     ss_strategy_free(s->next);
     ss_free(s->changed);
-    ss_holds_free(&s->holds);
-    ss_held_account_free(&s->account);
+    ss_price_free(&s->price);
     ss_free(s);
 }
 
@@ -214,26 +214,4 @@ const ss_score *ss_scorer_now(const ss_scorer *s)
 size_t ss_scorer_memory(const ss_scorer *s)
 {
     return ss_engine_memory(s->engine) + s->kind->memory(s);
-}
-
-/* ------------------------------------------------------------------------------------- memory */
-
-ss_status ss_score_memory(ss_scorer *s, const ss_lowered *l, const ss_timeline *timeline,
-                          ss_score *score, ss_error *err)
-{
-    if (s->options.memory == SS_MEMORY_IGNORED)
-        return SS_OK;
-    ss_status status = ss_lower_holds(s->model, s->next, l, &s->holds, err);
-    if (!status)
-        status = ss_held_account_make(&s->holds, timeline, s->topology->devices, &s->account, err);
-    if (status)
-        return status;
-    double over = ss_held_excess(&s->account, s->topology);
-    score->infeasible = over > 0;
-    if (s->options.memory != SS_MEMORY_PENALTY || !score->infeasible)
-        return SS_OK;
-    ss_time penalty;
-    status = ss_time_from_seconds(over * s->options.penalty_s_per_byte, "the penalty for memory",
-                                  &penalty, err);
-    return status ? status : ss_time_add(score->cost, penalty, &score->cost, err);
 }

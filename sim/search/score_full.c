@@ -41,7 +41,7 @@ static ss_status score(ss_scorer *s, ss_score *out, ss_error *err)
         return status;
     out->cost = f->timeline.makespan;
     out->tasks = out->touched = out->visited = f->lowered.tasks.n;
-    return ss_score_memory(s, &f->lowered, &f->timeline, out, err);
+    return ss_price_add(&s->price, s->next, &f->lowered, &f->timeline, out, err);
 }
 
 static ss_status attempt(ss_scorer *s, ss_time bound, ss_score *out, ss_error *err)

@@ -7,9 +7,9 @@
 #define SS_SCORE_INSIDE_H
 
 #include "graph/route.h"
+#include "search/price.h"
 #include "search/score.h"
 #include "simulate/engine.h"
-#include "simulate/held.h"
 
 typedef struct ss_score_kind {
     const char *name;
@@ -47,8 +47,7 @@ struct ss_scorer {
     uint32_t changes, changed_cap;
     bool started, trying;
     ss_score now, tried;
-    ss_holds holds; /* working memory of ss_score_memory */
-    ss_held_account account;
+    ss_price price;
     const ss_score_kind *kind;
     void *state;
 };
@@ -57,9 +56,5 @@ struct ss_scorer {
 ss_status ss_scorer_new_kind(const ss_model *m, const ss_topology *t, const ss_costs *costs,
                              const ss_score_options *o, const ss_score_kind *kind, ss_scorer **out,
                              ss_error *err);
-
-/* What memory adds to the score of s->next: infeasible, and a penalty where that is the rule. */
-ss_status ss_score_memory(ss_scorer *s, const ss_lowered *l, const ss_timeline *timeline,
-                          ss_score *score, ss_error *err);
 
 #endif

@@ -56,7 +56,7 @@ static ss_status add_memory(ss_scorer *s, bool of_last_run, ss_score *out, ss_er
                            &x->lowered, err);
     if (!e)
         e = ss_delta_timeline(x->delta, x->graph, of_last_run, &x->timeline, err);
-    return e ? e : ss_score_memory(s, &x->lowered, &x->timeline, out, err);
+    return e ? e : ss_price_add(&s->price, s->next, &x->lowered, &x->timeline, out, err);
 }
 
 static ss_status refuse_missing(ss_scorer *s, ss_status so_far, ss_error *err)
