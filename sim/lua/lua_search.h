@@ -37,6 +37,7 @@ int ss_lua_search_exhaustive(lua_State *L); /* search.exhaustive */
 /* What decides the rows of its log, and what decides how many there are: a line each. */
 void ss_lua_search_write_options(const ss_lua_search_request *r, ss_text *out);
 void ss_lua_search_write_limits(const ss_search_options *o, ss_text *out);
+void ss_lua_search_write_exhaustive(const ss_lua_search_request *r, ss_text *out);
 
 struct ss_lua_search {
     ss_search *search;

@@ -1,4 +1,7 @@
-/* lua_search_exhaustive.c - search.exhaustive: the optimum of a small space, and what proved it. */
+/* lua_search_exhaustive.c - search.exhaustive: the optimum of a small space, and what proved it.
+ *
+ * It is one call, and so is its log: made, written and closed in it.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -51,6 +54,25 @@ static const ss_opt exhaustive_list[] = {
      .at = offsetof(request, simulations),
      .max = 9e15,
      .help = "strategies simulated at most; 0: no limit"},
+    {.name = "memory",
+     .kind = SS_OPT_CHOICE,
+     .at = offsetof(request, common.options.score.memory),
+     .preset = SS_OPT_KEEP,
+     .choices = "ignore|wall|penalty",
+     .help = "what strategies that need more than a device has are, as of a search"},
+    {.name = "penalty",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(request, common.options.score.penalty_s_per_byte),
+     .preset = SS_OPT_KEEP,
+     .max = 1,
+     .help = "seconds for each byte too much, of all devices"},
+    {.name = "log",
+     .kind = SS_OPT_TEXT,
+     .at = offsetof(request, common.log),
+     .help = "path of an HDF5 file: every strategy that is simulated"},
+    {.name = "files",
+     .kind = SS_OPT_VALUE,
+     .help = "texts by the names of their files, for the log: what the problem was made of"},
     {.name = "progress",
      .kind = SS_OPT_FLAG,
      .at = offsetof(request, progress),
@@ -111,13 +133,21 @@ static void over(void *context)
     (void)context;
 }
 
-static ss_status prove(const ss_lua_problem *p, const request *r, const ss_strategy *start,
+static void heeded(void *context)
+{
+    ss_look_heeded(((const quiet *)context)->watch);
+}
+
+static ss_status prove(const ss_lua_problem *p, const request *r, const ss_search_sink *sink,
                        const ss_watch *watch, ss_exhaustive_result *out, ss_error *err)
 {
     ss_space *space = NULL;
     ss_alternatives all = {0};
     ss_exhaustive_options o = ss_exhaustive_options_start();
+    const ss_strategy *start = r->common.start[0].strategy;
     o.lower = p->options;
+    o.memory = r->common.options.score.memory;
+    o.penalty_s_per_byte = r->common.options.score.penalty_s_per_byte;
     o.bounds = r->bounds;
     o.seconds = r->seconds;
     o.simulate = (uint64_t)r->simulations;
@@ -126,11 +156,70 @@ static ss_status prove(const ss_lua_problem *p, const request *r, const ss_strat
     if (!s)
         s = ss_alternatives_of_space(space, moves_of(moves), start, &all, err);
     if (!s)
-        s = ss_exhaustive(p->model, p->topology, &p->timer, &all, start, &o, watch, out, err);
+        s = ss_exhaustive(p->model, p->topology, &p->timer, &all, start, &o, sink, watch, out, err);
     if (!s)
         s = ss_costs_refuse_missing(p->costs, err);
     ss_alternatives_free(&all);
     ss_space_free(space);
+    return s;
+}
+
+/* -- the log ---------------------------------------------------------------------------------- */
+
+typedef struct texts {
+    ss_text problem, options, limits;
+} texts; /* {0} */
+
+static ss_status write_texts(const ss_lua_problem *p, const request *r, texts *t, ss_error *err)
+{
+    char digits[SS_DOUBLE_TEXT];
+    ss_status s = ss_lua_problem_options(p, &t->problem, err);
+    ss_lua_search_write_exhaustive(&r->common, &t->options);
+    ss_text_add(&t->options, "costs_hash = %016llx\n%s",
+                (unsigned long long)ss_costs_hash(p->costs), ss_text_get(&t->problem));
+    ss_text_add(&t->limits, "seconds = %s\nsimulations = %lld\nbounds =",
+                ss_format_double(r->seconds, digits, sizeof digits), (long long)r->simulations);
+    for (int i = 0; i < SS_BOUNDS; i++)
+        if (r->bounds >> i & 1)
+            ss_text_add(&t->limits, " %s", ss_bound_name((ss_bound)i));
+    ss_text_add(&t->limits, "\n");
+    if (!s)
+        s = ss_text_status(&t->options, err);
+    return s ? s : ss_text_status(&t->limits, err);
+}
+
+static void free_texts(texts *t)
+{
+    ss_text_free(&t->problem);
+    ss_text_free(&t->options);
+    ss_text_free(&t->limits);
+}
+
+/* prove, and a log of it; what is in the log stays there whatever happens. */
+static ss_status prove_in_log(const ss_lua_problem *p, const request *r, ss_manifest *manifest,
+                              const ss_watch *watch, ss_exhaustive_result *out, ss_error *err)
+{
+    texts t = {0};
+    ss_trajectory *log;
+    ss_status s = write_texts(p, r, &t, err);
+    manifest->options = ss_text_get(&t.problem);
+    ss_trajectory_inputs in = {.manifest = manifest,
+                               .model = p->model,
+                               .topology = p->topology,
+                               .start = r->common.start,
+                               .starts = 1,
+                               .options = ss_text_get(&t.options),
+                               .limits = ss_text_get(&t.limits)};
+    if (!s)
+        s = ss_trajectory_create(r->common.log, &in, &log, err);
+    if (!s) {
+        ss_search_sink sink = ss_trajectory_sink(log);
+        ss_error second;
+        s = prove(p, r, &sink, watch, out, err);
+        ss_status closed = ss_trajectory_close(log, s ? NULL : out->best, s ? &second : err);
+        s = s ? s : closed;
+    }
+    free_texts(&t);
     return s;
 }
 
@@ -153,12 +242,17 @@ static double size_of(const ss_exhaustive_result *r)
 static void write_page(const ss_exhaustive_result *r, ss_text *out)
 {
     char a[SS_QUANTITY_TEXT], b[SS_QUANTITY_TEXT];
-    ss_text_add(out, "%s %s%s\n", r->proven ? "optimum" : "best so far",
-                ss_format_time(r->cost, a, sizeof a),
-                r->proven ? ": no strategy of the space takes less" : "");
+    if (r->fits)
+        ss_text_add(out, "%s %s%s\n", r->proven ? "optimum" : "best so far",
+                    ss_format_time(r->cost, a, sizeof a),
+                    r->proven ? ": no strategy of the space costs less" : "");
+    else
+        ss_text_add(out, "%s fits into memory, nor does the start, of %s\n",
+                    r->proven ? "no strategy of the space" : "nothing that was tried so far",
+                    ss_format_time(r->cost, a, sizeof a));
     if (!r->proven)
         ss_text_add(out,
-                    "  no strategy of the space takes less than %s; %.3g %% of it is decided\n",
+                    "  no strategy of the space costs less than %s; %.3g %% of it is decided\n",
                     ss_format_time(r->least, a, sizeof a), 100 * r->share);
     write_count(size_of(r), a, sizeof a);
     ss_text_add(
@@ -191,6 +285,7 @@ static void push_proof(lua_State *L, const ss_exhaustive_result *r)
     lua_createtable(L, 0, 20);
     ss_lua_set_time(L, "cost", r->cost);
     ss_lua_set_flag(L, "better", r->better);
+    ss_lua_set_flag(L, "fits", r->fits);
     ss_lua_set_flag(L, "proven", r->proven);
     ss_lua_set_time(L, "least", r->least);
     ss_lua_set_count(L, "size", size_of(r));
@@ -213,31 +308,47 @@ static void push_proof(lua_State *L, const ss_exhaustive_result *r)
     ss_lua_strict_row(L, "proof", NULL);
 }
 
+static void read_request(lua_State *L, request *r)
+{
+    ss_lua_opts(L, 2, exhaustive_list, WHAT, r);
+    read_bounds(L, r);
+    ss_space_options *space = &r->common.options.space;
+    memset(space->weight, 0, sizeof space->weight);
+    space->weight[SS_MOVE_BLOCK] = 1;
+    ss_lua_search_read_space(L, 1, 2, WHAT, &r->common);
+    if (r->common.starts != 1)
+        ss_lua_refuse(L, "%s: option 'start' should be one strategy", WHAT);
+    if (lua_istable(L, 2) && lua_getfield(L, 2, "penalty") != LUA_TNIL &&
+        r->common.options.score.memory != SS_MEMORY_PENALTY)
+        ss_lua_refuse(L, "%s: option 'penalty' goes with memory = \"penalty\"", WHAT);
+    if (lua_istable(L, 2) && lua_getfield(L, 2, "files") != LUA_TNIL) {
+        if (!r->common.log)
+            ss_lua_refuse(L, "%s: option 'files' is for a log: log = \"run.h5\"", WHAT);
+        r->common.file = ss_lua_manifest_files(L, 2, WHAT, &r->common.files);
+    }
+}
+
 /* search.exhaustive(problem, options) -> strategy, proof */
 int ss_lua_search_exhaustive(lua_State *L)
 {
     const ss_lua_problem *p = ss_lua_check(L, 1, &ss_lua_problem_type);
     request r = {.common = {.options = ss_search_options_start()}};
     lua_settop(L, 2);
-    ss_lua_opts(L, 2, exhaustive_list, WHAT, &r);
-    read_bounds(L, &r);
-    ss_space_options *space = &r.common.options.space;
-    memset(space->weight, 0, sizeof space->weight);
-    space->weight[SS_MOVE_BLOCK] = 1;
-    ss_lua_search_read_space(L, 1, 2, WHAT, &r.common);
-    if (r.common.starts != 1)
-        return ss_lua_refuse(L, "%s: option 'start' should be one strategy", WHAT);
-    const ss_strategy *start = r.common.start[0].strategy;
+    read_request(L, &r);
+    ss_manifest manifest = {.file = r.common.file, .files = r.common.files};
+    ss_lua_manifest(L, &manifest);
     /* the strategy's box comes first: what it is to hold has no owner in between */
-    ss_lua_strategy_push_copy(L, 1, start, "exhaustive");
+    ss_lua_strategy_push_copy(L, 1, r.common.start[0].strategy, "exhaustive");
     ss_lua_strategy *best = ((ss_lua_box *)lua_touserdata(L, -1))->object;
 
     ss_error err;
     ss_exhaustive_result result = {0};
     const ss_watch *host = ss_lua_watch(L);
     quiet q = {host};
-    ss_watch hidden = {.context = &q, .look = look_quietly, .over = over};
-    ss_status s = prove(p, &r, start, host && !r.progress ? &hidden : host, &result, &err);
+    ss_watch hidden = {.context = &q, .look = look_quietly, .over = over, .heeded = heeded};
+    const ss_watch *watch = host && !r.progress ? &hidden : host;
+    ss_status s = r.common.log ? prove_in_log(p, &r, &manifest, watch, &result, &err)
+                               : prove(p, &r, NULL, watch, &result, &err);
     if (!s && ss_look_up(host, NULL, 0, 0, NULL) == SS_ESTOPPED)
         ss_look_heeded(host);
     ss_look_away(host);

@@ -638,9 +638,28 @@ static void write_moves(const ss_space_options *o, ss_text *out)
     ss_text_add(out, "\n");
 }
 
-void ss_lua_search_write_options(const ss_lua_search_request *r, ss_text *out)
+static void write_rest_of_space(const ss_lua_search_request *r, ss_text *out)
 {
     static const char *const rules[] = {"ignore", "wall", "penalty"};
+    const ss_search_options *o = &r->options;
+    ss_text_add(out, "max_parts = %u\n", (unsigned)o->space.max_parts);
+    if (o->space.lists)
+        ss_text_add(out, "configurations = %u of hash %016llx\n", (unsigned)o->space.lists,
+                    (unsigned long long)r->configurations_hash);
+    ss_text_add(out, "memory = %s\n", rules[o->score.memory]);
+    if (o->score.memory == SS_MEMORY_PENALTY)
+        write_number(out, "penalty", o->score.penalty_s_per_byte);
+}
+
+void ss_lua_search_write_exhaustive(const ss_lua_search_request *r, ss_text *out)
+{
+    ss_text_add(out, "searcher = exhaustive\n");
+    write_moves(&r->options.space, out);
+    write_rest_of_space(r, out);
+}
+
+void ss_lua_search_write_options(const ss_lua_search_request *r, ss_text *out)
+{
     const ss_search_options *o = &r->options;
     unsigned bit = 1u << o->searcher;
     ss_text_add(out, "searcher = %s\n", ss_searcher_name(o->searcher));
@@ -660,13 +679,7 @@ void ss_lua_search_write_options(const ss_lua_search_request *r, ss_text *out)
         write_number(out, "group", o->space.group);
         write_number(out, "neighbour", o->space.neighbour);
     }
-    ss_text_add(out, "max_parts = %u\n", (unsigned)o->space.max_parts);
-    if (o->space.lists)
-        ss_text_add(out, "configurations = %u of hash %016llx\n", (unsigned)o->space.lists,
-                    (unsigned long long)r->configurations_hash);
-    ss_text_add(out, "memory = %s\n", rules[o->score.memory]);
-    if (o->score.memory == SS_MEMORY_PENALTY)
-        write_number(out, "penalty", o->score.penalty_s_per_byte);
+    write_rest_of_space(r, out);
 }
 
 void ss_lua_search_write_limits(const ss_search_options *o, ss_text *out)

@@ -4,6 +4,7 @@
 #include "search/exhaustive.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,14 +13,16 @@
 #include "search/exhaustive_inside.h"
 
 /* Looking up costs a clock; a strategy simulated counts as so many looked at. */
-enum { LOOK_EVERY = 1024, SIMULATED = 8 };
+enum { LOOK_EVERY = 1024, SIMULATED = 8, LINE = 160 };
 
 typedef struct walk {
     ss_exhaustive_tables t;
     ss_partial partial;
     ss_symmetries symmetries;
     const ss_exhaustive_options *o;
-    const ss_watch *watch;
+    ss_watch watch; /* of the caller, with the limit of time */
+    const ss_watch *callers;
+    ss_exhaustive_teller teller;
     ss_exhaustive_result *out;
     uint32_t *row;     /* as they are visited: of operator i at first[i] .. */
     uint32_t *rank;    /* by row: its place there */
@@ -30,7 +33,7 @@ typedef struct walk {
     double *fraction;  /* [ops + 1]: the same as a share of all */
     double began;
     uint32_t until_look;
-    bool over;
+    ss_search_end over; /* SS_END_NOT: it goes on */
 } walk;
 
 ss_exhaustive_options ss_exhaustive_options_start(void)
@@ -53,22 +56,50 @@ void ss_exhaustive_result_free(ss_exhaustive_result *r)
 
 /* ---- limits ------------------------------------------------------------------------------ */
 
+/* For all that takes long, the tables too: out of time is a stop. */
+static ss_status look_at_clock(void *context, const char *what, double done, double whole,
+                               ss_error *err)
+{
+    walk *w = context;
+    if (w->o->seconds > 0 && ss_seconds_now() - w->began >= w->o->seconds) {
+        w->over = SS_END_SECONDS;
+        return ss_fail(err, SS_ESTOPPED, "out of time");
+    }
+    ss_status s = ss_look_up(w->callers, what, done, whole, err);
+    if (s == SS_ESTOPPED)
+        w->over = SS_END_STOPPED;
+    return s;
+}
+
+static void watch_over(void *context)
+{
+    (void)context; /* that is for the caller */
+}
+
+/* A stop ends the walk, and is no error. */
+static ss_status heed(walk *w, ss_status s)
+{
+    if (s != SS_ESTOPPED)
+        return s;
+    if (w->over == SS_END_STOPPED)
+        ss_look_heeded(w->callers);
+    return SS_OK;
+}
+
 static ss_status look(walk *w, uint32_t steps, ss_error *err)
 {
+    char line[LINE], best[SS_QUANTITY_TEXT];
     if (w->until_look > steps) {
         w->until_look -= steps;
         return SS_OK;
     }
     w->until_look = LOOK_EVERY;
-    if (w->o->seconds > 0 && ss_seconds_now() - w->began >= w->o->seconds)
-        w->over = true;
-    ss_status s = ss_look_up(w->watch, "exhaustive search", w->out->share, 1, err);
-    if (s == SS_ESTOPPED) {
-        ss_look_heeded(w->watch);
-        w->over = true;
-        s = SS_OK;
-    }
-    return s;
+    const ss_exhaustive_result *out = w->out;
+    snprintf(line, sizeof line, "exhaustive search, best %s, %llu simulated",
+             out->fits ? ss_format_time(out->cost, best, sizeof best) : "fits nowhere",
+             (unsigned long long)out->simulated);
+    ss_status s = ss_exhaustive_tell_flush(&w->teller, err);
+    return s ? s : heed(w, ss_look_up(&w->watch, line, out->share, 1, err));
 }
 
 static void leave_out(walk *w, uint32_t depth, ss_bound why)
@@ -80,32 +111,44 @@ static void leave_out(walk *w, uint32_t depth, ss_bound why)
 
 /* ---- the walk ---------------------------------------------------------------------------- */
 
+static ss_status keep_as_best(walk *w, ss_time cost, ss_error *err)
+{
+    ss_exhaustive_tables *t = &w->t;
+    ss_exhaustive_result *out = w->out;
+    ss_status s = SS_OK;
+    for (uint32_t i = 1; i <= t->ops && !s; i++)
+        s = ss_config_copy(&t->strategy->config[i], &out->best->config[i], err);
+    out->cost = cost;
+    out->better = out->fits = true;
+    if (w->o->bounds & 1u << SS_BOUND_PATH)
+        out->hopeless += ss_exhaustive_filter(t, cost);
+    return s;
+}
+
 static ss_status simulate(walk *w, ss_error *err)
 {
     ss_exhaustive_tables *t = &w->t;
     ss_exhaustive_result *out = w->out;
     if (w->o->simulate && out->simulated >= w->o->simulate) {
-        w->over = true;
+        w->over = SS_END_PROPOSALS;
         return SS_OK;
     }
-    ss_time cost;
+    ss_score score;
     ss_status s = SS_OK;
     for (uint32_t i = 1; i <= t->ops && !s; i++)
         s = ss_exhaustive_put(t, w->partial.row[i], err);
     if (!s)
-        s = ss_exhaustive_simulate(t, &cost, err);
+        s = ss_exhaustive_simulate(t, &score, err);
     if (s)
         return s;
     out->simulated++;
     out->share += w->fraction[t->ops];
-    if (cost < out->cost) {
-        for (uint32_t i = 1; i <= t->ops && !s; i++)
-            s = ss_config_copy(&t->strategy->config[i], &out->best->config[i], err);
-        out->cost = cost;
-        out->better = true;
-        if (w->o->bounds & 1u << SS_BOUND_PATH)
-            out->hopeless += ss_exhaustive_filter(t, cost);
-    }
+    bool less = score.cost < out->cost;
+    score.infeasible = score.infeasible && less; /* said of what would have been accepted */
+    bool better = less && !(score.infeasible && w->o->memory == SS_MEMORY_WALL);
+    s = ss_exhaustive_tell(&w->teller, t->strategy, out->best, &score, better, err);
+    if (!s && better)
+        s = keep_as_best(w, score.cost, err);
     return s ? s : look(w, SIMULATED, err);
 }
 
@@ -200,24 +243,31 @@ static ss_status order_rows(walk *w, ss_error *err)
     return SS_OK;
 }
 
+static void count_space(const ss_alternatives *a, ss_exhaustive_result *out)
+{
+    out->size = 1;
+    out->configurations = a->rows;
+    for (uint32_t i = 1; i <= a->ops; i++) {
+        uint32_t n = a->first[i + 1] - a->first[i];
+        out->log10_size += log10(n);
+        out->size = out->size > UINT64_MAX / n ? UINT64_MAX : out->size * n;
+    }
+}
+
 static void measure_space(walk *w)
 {
     ss_exhaustive_tables *t = &w->t;
     ss_exhaustive_result *out = w->out;
-    out->size = 1;
     w->inside[t->ops] = 1;
     w->fraction[0] = 1;
     for (uint32_t k = t->ops; k-- > 0;) {
         uint32_t op = t->order[k], n = t->first[op + 1] - t->first[op];
         w->inside[k] = w->inside[k + 1] * n;
-        out->log10_size += log10(n);
-        out->size = out->size > UINT64_MAX / n ? UINT64_MAX : out->size * n;
     }
     for (uint32_t k = 0; k < t->ops; k++) {
         uint32_t op = t->order[k];
         w->fraction[k + 1] = w->fraction[k] / (t->first[op + 1] - t->first[op]);
     }
-    out->configurations = t->rows;
     for (uint32_t i = 1; i <= t->ops; i++) {
         ss_time least = SS_TIME_MAX;
         for (uint32_t g = t->first[i]; g < t->first[i + 1]; g++)
@@ -254,6 +304,7 @@ static ss_status set_out(walk *w, ss_error *err)
 static void walk_free(walk *w)
 {
     ss_exhaustive_tables_free(&w->t);
+    ss_exhaustive_teller_free(&w->teller);
     ss_partial_free(&w->partial);
     ss_symmetries_free(&w->symmetries);
     ss_free(w->row);
@@ -264,7 +315,7 @@ static void walk_free(walk *w)
     ss_free(w->fraction);
 }
 
-static ss_status run(walk *w, ss_error *err)
+static ss_status walk_all(walk *w, ss_error *err)
 {
     ss_exhaustive_result *out = w->out;
     ss_status s = set_out(w, err);
@@ -276,34 +327,65 @@ static ss_status run(walk *w, ss_error *err)
         out->hopeless = ss_exhaustive_filter(&w->t, out->cost);
     s = visit(w, 0, err);
     out->proven = !s && !w->over;
-    if (out->proven) {
-        out->least = out->cost;
+    if (out->proven)
         out->share = 1;
-    }
-    if (out->least > out->cost)
+    return s;
+}
+
+/* The incumbent is the best until there is a better one; where it does not fit, any that does. */
+static ss_status begin(walk *w, ss_error *err)
+{
+    const ss_score *given = &w->t.given;
+    w->out->fits = !(given->infeasible && w->o->memory == SS_MEMORY_WALL);
+    w->out->cost = w->out->fits ? given->cost : SS_TIME_MAX;
+    return ss_exhaustive_tell_begin(&w->teller, w->out->best, given->cost, err);
+}
+
+static void end(walk *w)
+{
+    ss_exhaustive_result *out = w->out;
+    if (!out->fits)
+        out->cost = w->t.given.cost;
+    else if (out->proven || out->least > out->cost)
         out->least = out->cost;
+    out->seconds = ss_seconds_now() - w->began;
+}
+
+static ss_status search(walk *w, const ss_model *m, const ss_topology *t, const ss_timer *timer,
+                        const ss_alternatives *space, const ss_strategy *incumbent, ss_error *err)
+{
+    ss_exhaustive_result *out = w->out;
+    ss_status s = ss_strategy_copy(incumbent, &out->best, err);
+    if (!s)
+        s = ss_exhaustive_tables_fill(&w->t, m, t, timer, space, incumbent, &w->o->lower, &w->watch,
+                                      err);
+    if (s && s != SS_ESTOPPED)
+        return s;
+    ss_status filled = s;
+    count_space(space, out);
+    s = begin(w, err);
+    if (s)
+        return s;
+    s = heed(w, filled ? filled : walk_all(w, err));
+    end(w);
+    if (!s)
+        s = ss_exhaustive_tell_end(&w->teller, w->over ? w->over : SS_END_PROVEN, err);
     return s;
 }
 
 ss_status ss_exhaustive(const ss_model *m, const ss_topology *t, const ss_timer *timer,
                         const ss_alternatives *space, const ss_strategy *incumbent,
-                        const ss_exhaustive_options *o, const ss_watch *watch,
-                        ss_exhaustive_result *out, ss_error *err)
+                        const ss_exhaustive_options *o, const ss_search_sink *sink,
+                        const ss_watch *watch, ss_exhaustive_result *out, ss_error *err)
 {
-    walk w = {.o = o, .watch = watch, .out = out, .began = ss_seconds_now()};
+    double now = ss_seconds_now();
+    walk w = {.o = o, .callers = watch, .out = out, .began = now};
+    w.watch = (ss_watch){.context = &w, .look = look_at_clock, .over = watch_over};
+    w.t.price = (ss_price){.rule = o->memory, .s_per_byte = o->penalty_s_per_byte};
+    w.teller = (ss_exhaustive_teller){.sink = sink, .began = now};
     *out = (ss_exhaustive_result){0};
-    ss_status s = ss_strategy_copy(incumbent, &out->best, err);
-    if (!s)
-        s = ss_exhaustive_tables_fill(&w.t, m, t, timer, space, incumbent, &o->lower, watch, err);
-    out->cost = w.t.given;
-    if (!s)
-        s = run(&w, err);
-    else if (s == SS_ESTOPPED && w.t.strategy) { /* while the tables were filled */
-        ss_look_heeded(watch);
-        s = SS_OK;
-    }
+    ss_status s = search(&w, m, t, timer, space, incumbent, err);
     walk_free(&w);
-    out->seconds = ss_seconds_now() - w.began;
     if (s)
         ss_exhaustive_result_free(out);
     return s;

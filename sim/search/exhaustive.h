@@ -30,6 +30,8 @@
 #include "base/units.h"
 #include "base/watch.h"
 #include "graph/lower.h"
+#include "search/score.h"
+#include "search/search.h"
 #include "search/space.h"
 
 /* The configurations of each operator.  Rows of operator i: first[i] .. first[i+1] - 1. */
@@ -64,19 +66,23 @@ const char *ss_bound_name(ss_bound b); /* "path" */
 
 typedef struct ss_exhaustive_options {
     ss_lower_options lower;
+    ss_memory_rule memory; /* of strategies that need too much, as in a search: ignored at first */
+    double penalty_s_per_byte; /* where that is the rule; bounds hold, since it only adds */
     unsigned bounds;   /* a bit for each that may cut, 1 << SS_BOUND_PATH; all of them at first */
-    double seconds;    /* 0: no limit; the tables of the bounds are filled in any case */
+    double seconds;    /* 0: no limit */
     uint64_t simulate; /* strategies at most, 0: no limit */
 } ss_exhaustive_options;
 
 ss_exhaustive_options ss_exhaustive_options_start(void);
 
 typedef struct ss_exhaustive_result {
-    ss_strategy *best;        /* owned; a copy of the incumbent where nothing is less */
-    ss_time cost;             /* of best */
-    bool better;              /* than the incumbent */
-    bool proven;              /* no strategy of the space costs less than `cost` */
-    ss_time least;            /* what no strategy of the space costs less than; `cost` if proven */
+    ss_strategy *best; /* owned; a copy of the incumbent where nothing is less */
+    ss_time cost;      /* of best */
+    bool better;       /* than the incumbent */
+    bool fits;     /* false: memory is a wall, and neither the incumbent nor any strategy that was
+                * simulated is within it; then `best` is the incumbent */
+    bool proven;   /* no strategy of the space costs less than `cost` */
+    ss_time least; /* what no strategy of the space costs less than; `cost` if proven */
     double log10_size;        /* of the number of strategies in the space */
     uint64_t size;            /* the number; UINT64_MAX: 2^64 - 1 or more */
     uint64_t nodes;           /* partial strategies that were looked at */
@@ -99,10 +105,14 @@ void ss_exhaustive_result_free(ss_exhaustive_result *r);
  * least that any strategy with them can cost.  The incumbent need not lie in the space.
  *
  * A limit that is reached, and a watch that stops, are no errors: `proven` is false and the best so
- * far stands.  Refuses a space of which some strategy cannot be lowered. */
+ * far stands.  Refuses a space of which some strategy cannot be lowered.
+ *
+ * The sink is told of one chain, from the incumbent, as of any searcher's: each strategy that is
+ * simulated is a step of reach SS_REACH_ALL, which gives those operators a configuration that have
+ * another in the best so far, and is accepted if it costs less. */
 ss_status ss_exhaustive(const ss_model *m, const ss_topology *t, const ss_timer *timer,
                         const ss_alternatives *space, const ss_strategy *incumbent,
-                        const ss_exhaustive_options *o, const ss_watch *watch,
-                        ss_exhaustive_result *out, ss_error *err);
+                        const ss_exhaustive_options *o, const ss_search_sink *sink_or_null,
+                        const ss_watch *watch, ss_exhaustive_result *out, ss_error *err);
 
 #endif

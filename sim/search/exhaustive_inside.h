@@ -16,6 +16,7 @@
 
 #include "graph/lower.h"
 #include "search/exhaustive.h"
+#include "search/price.h"
 #include "simulate/engine.h"
 
 /* No path: far enough below 0 that a sum of a few stays below 0, far enough from the least number
@@ -92,6 +93,7 @@ typedef struct ss_exhaustive_tables {
     ss_lowered lowered;
     ss_engine *engine;
     ss_timeline timeline;
+    ss_price price; /* its rule is set by the caller */
 
     uint32_t ops, rows, slots, devices, resources; /* resources: devices, then links */
     const uint32_t *first;                         /* of the space */
@@ -110,7 +112,7 @@ typedef struct ss_exhaustive_tables {
     size_t lags, lag_cap;
     ss_crossing *crossing;
     size_t crossings, crossing_cap;
-    ss_time given; /* step time of the strategy that was there first */
+    ss_score given; /* of the strategy that was there first */
 
     uint32_t *order, *place; /* operators as they are decided; places in it by operator */
     ss_group *group;         /* by group of the model */
@@ -147,8 +149,8 @@ void ss_exhaustive_tables_free(ss_exhaustive_tables *t);
 /* Gives operators the configurations of rows, and lowers. */
 ss_status ss_exhaustive_put(ss_exhaustive_tables *t, uint32_t row, ss_error *err);
 ss_status ss_exhaustive_lower(ss_exhaustive_tables *t, ss_error *err);
-/* The step time of the strategy at hand. */
-ss_status ss_exhaustive_simulate(ss_exhaustive_tables *t, ss_time *out, ss_error *err);
+/* What the strategy at hand costs. */
+ss_status ss_exhaustive_simulate(ss_exhaustive_tables *t, ss_score *out, ss_error *err);
 
 /* By row of the giver and row of the reader. */
 static inline const ss_pair *ss_exhaustive_pair(const ss_exhaustive_tables *t, const ss_reads *e,
@@ -229,5 +231,24 @@ typedef struct ss_symmetries {
 
 ss_status ss_symmetries_find(ss_exhaustive_tables *t, ss_symmetries *out, ss_error *err);
 void ss_symmetries_free(ss_symmetries *s);
+
+/* exhaustive_tell.c: to a sink, which may be NULL, as a search of one chain tells it. */
+typedef struct ss_exhaustive_teller {
+    const ss_search_sink *sink;
+    double began, flushed;
+    ss_time shown;        /* cost of the best, also of an incumbent that does not fit */
+    ss_choice *from, *to; /* [ops]; borrowed configurations */
+    uint64_t steps;
+} ss_exhaustive_teller; /* {0} but for sink and began */
+
+ss_status ss_exhaustive_tell_begin(ss_exhaustive_teller *t, const ss_strategy *incumbent,
+                                   ss_time cost, ss_error *err);
+/* A strategy was simulated; `best` is the one before. */
+ss_status ss_exhaustive_tell(ss_exhaustive_teller *t, const ss_strategy *strategy,
+                             const ss_strategy *best, const ss_score *score, bool accepted,
+                             ss_error *err);
+ss_status ss_exhaustive_tell_flush(ss_exhaustive_teller *t, ss_error *err); /* now and then */
+ss_status ss_exhaustive_tell_end(ss_exhaustive_teller *t, ss_search_end why, ss_error *err);
+void ss_exhaustive_teller_free(ss_exhaustive_teller *t);
 
 #endif

@@ -3,7 +3,8 @@
  * A permutation is used if the permuted strategy has the same task graph but for the names of
  * resources, tasks that share a resource being in the same order of ids; then every time is the same.
  *
- * - Devices: equal costs (ss_timer.alike), and two are in one machine where their images are.
+ * - Devices: equal costs (ss_timer.alike), equal memory where that counts, and two are in one machine
+ *   where their images are.
  * - Links: routes between images are images of routes, link by link, under one permutation of links
  *   of equal bandwidth and latency.
  * - Ids of forward and backward work, and of messages between operators, say nothing of devices.
@@ -104,6 +105,9 @@ static bool keeps_devices(const finding *f)
         return false;
     for (uint32_t a = 1; a <= t->devices; a++) {
         if (t->timer->alike[a] != t->timer->alike[f->to[a]])
+            return false;
+        if (t->price.rule != SS_MEMORY_IGNORED &&
+            device[a].def.memory_bytes != device[f->to[a]].def.memory_bytes)
             return false;
         for (uint32_t b = 1; b < a; b++) {
             uint32_t m = device[a].def.machine, n = device[f->to[a]].def.machine;

@@ -238,7 +238,9 @@ ss_status ss_exhaustive_meetings_fill(ss_exhaustive_tables *t, ss_error *err)
         uint32_t i = t->group[k].user[0];
         for (uint32_t r = t->first[i]; r < t->first[i + 1] && !s; r++) {
             row[i] = r;
-            s = fill_meeting(t, k, row, &t->alone[r], err);
+            s = ss_look_up(t->watch, "meetings of gradients", k, t->model->groups, err);
+            if (!s)
+                s = fill_meeting(t, k, row, &t->alone[r], err);
         }
     }
     ss_free(row);

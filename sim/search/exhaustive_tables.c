@@ -29,13 +29,17 @@ ss_status ss_exhaustive_lower(ss_exhaustive_tables *t, ss_error *err)
     return s ? ss_fail_in(err, "exhaustive search") : SS_OK;
 }
 
-ss_status ss_exhaustive_simulate(ss_exhaustive_tables *t, ss_time *out, ss_error *err)
+ss_status ss_exhaustive_simulate(ss_exhaustive_tables *t, ss_score *out, ss_error *err)
 {
+    *out = (ss_score){0};
     ss_status s = ss_exhaustive_lower(t, err);
     if (!s)
         s = ss_engine_run(t->engine, &t->lowered.tasks, &t->timeline, err);
-    *out = s ? 0 : t->timeline.makespan;
-    return s;
+    if (s)
+        return s;
+    out->cost = t->timeline.makespan;
+    out->tasks = out->touched = out->visited = t->lowered.tasks.n;
+    return ss_price_add(&t->price, t->strategy, &t->lowered, &t->timeline, out, err);
 }
 
 /* ---- what there is ----------------------------------------------------------------------- */
@@ -164,6 +168,7 @@ static ss_status fill_times(ss_exhaustive_tables *t, ss_error *err)
             most = t->first[i + 1] - t->first[i];
     ss_status s = SS_OK;
     for (uint32_t k = 0; k < most && !s; k++) {
+        s = ss_look_up(t->watch, "times of the parts", k, most, err);
         for (uint32_t i = 1; i <= t->ops && !s; i++)
             s = ss_exhaustive_put(t, t->first[i] + k % (t->first[i + 1] - t->first[i]), err);
         if (!s)
@@ -476,6 +481,7 @@ void ss_exhaustive_tables_free(ss_exhaustive_tables *t)
     ss_strategy_free(t->strategy);
     ss_lowered_free(&t->lowered);
     ss_timeline_free(&t->timeline);
+    ss_price_free(&t->price);
     void *const rows[] = {t->op_of,     t->parts,        t->slot,      t->device,    t->forward,
                           t->backward,  t->has_backward, t->work,      t->reads,     t->first_in,
                           t->first_out, t->out,          t->pair,      t->lag,       t->crossing,

@@ -52,6 +52,7 @@ typedef enum ss_search_end {
     SS_END_NO_BETTER, /* half of its time, or of its proposals, passed without a better one */
     SS_END_STOPPED,   /* a person */
     SS_END_DESCENT,   /* the descent came to where no change is better any more */
+    SS_END_PROVEN,    /* of an exhaustive search: nothing in the space is better */
     SS_ENDS
 } ss_search_end;
 

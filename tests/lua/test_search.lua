@@ -276,6 +276,41 @@ claim("memory may be a wall, and pins are kept", function()
   fails("search.mcmc: the strategy was made for another topology quad", make.mcmc, tight, { start = start })
 end)
 
+claim("an exhaustive search keeps a log, and heeds memory", function()
+  local o = { log = path "all.h5", files = { ["note.txt"] = "why" } }
+  local best, proof = make.exhaustive(problem, o)
+  assert(proof.proven and proof.fits)
+  equal(problem:load_strategy(path "all.h5", { name = "best" }), best)
+  local text = soapstone.inspect(path "all.h5")
+  contains(text, "note.txt")
+  contains(text, ("data_parallel: %d proposals, step"):format(proof.simulated))
+  contains(text, "; proven")
+  assert(proof.better and proof.simulated > 0)
+  soapstone.plot.search(path "all.h5", path "all.svg")
+  fails("search with other options", make.mcmc, problem, { log = path "all.h5", resume = true, moves = "block" })
+  fails("option 'penalty' goes with", make.exhaustive, problem, { penalty = 1e-9 })
+  fails("option 'files' is for a log", make.exhaustive, problem, { files = {} })
+  fails("nowhere", make.exhaustive, problem, { log = path "nowhere/x.h5" })
+  local t = require "soapstone.topology".new { name = "one narrow" }
+  local a = t:device("a", { kind = "p100", memory = "3 kB" })
+  local b = t:device("b", { kind = "p100", memory = "1 GB" })
+  t:link(a, b, { bandwidth = "10 GB/s" })
+  local tight = soapstone.problem { model = small.net(), topology = t }
+  local within
+  within, proof = make.exhaustive(tight, { moves = "place", start = "whole", memory = "wall" })
+  assert(proof.proven and proof.fits and proof.better)
+  equal(within:get(1).devices[1], 2)
+  _, proof = make.exhaustive(tight, { moves = "place", start = "whole", memory = "ignore" })
+  equal(proof.better, false)
+  t = require "soapstone.topology".new { name = "narrow" }
+  a, b = t:device("a", { kind = "p100", memory = "2 kB" }), t:device("b", { kind = "p100", memory = "2 kB" })
+  t:link(a, b, { bandwidth = "10 GB/s" })
+  _, proof = make.exhaustive(soapstone.problem { model = small.net(), topology = t },
+    { moves = "place", start = "whole", memory = "wall" })
+  assert(proof.proven and not proof.fits)
+  contains(proof.text, "no strategy of the space fits into memory")
+end)
+
 claim("closing is well at any time", function()
   local s = make.mcmc(problem, { proposals = 50, log = path "closed.h5" })
   s:close()

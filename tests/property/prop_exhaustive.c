@@ -201,8 +201,8 @@ static void search(tiny *x, unsigned bounds, ss_exhaustive_result *out)
     ss_exhaustive_options o = ss_exhaustive_options_start();
     o.lower = x->options;
     o.bounds = bounds;
-    net_must(ss_exhaustive(x->model, x->topology, &x->timer, &x->space, x->strategy, &o, NULL, out,
-                           &err),
+    net_must(ss_exhaustive(x->model, x->topology, &x->timer, &x->space, x->strategy, &o, NULL, NULL,
+                           out, &err),
              &err);
 }
 
@@ -218,7 +218,7 @@ static void all_bounds_find_what_trying_everything_finds(void)
             tiny_put(&x, i, any_row(&x, i));
         ss_strategy *start;
         net_must(ss_strategy_copy(x.strategy, &start, &err), &err);
-        ss_time least = exhaustive_naive(&x, &strategies);
+        ss_time least = exhaustive_naive(&x, SS_MEMORY_IGNORED, 0, &strategies);
         ss_strategy_free(x.strategy);
         x.strategy = start;
         search(&x, ~0u, &r[0]);
@@ -255,6 +255,128 @@ static void all_bounds_find_what_trying_everything_finds(void)
     CHECK(cases < 100 || images > 0, "no symmetry was ever used");
 }
 
+/* ---- memory, and what is told ------------------------------------------------------------ */
+
+/* Of the steps of one search. */
+typedef struct heard {
+    uint64_t begun, steps, accepted, ended;
+    ss_time start, current;
+    ss_strategy *at; /* where the accepted steps lead */
+    ss_search_end why;
+    const char *wrong; /* the first thing that was */
+} heard;
+
+static void expect(heard *h, bool fine, const char *what)
+{
+    if (!fine && !h->wrong)
+        h->wrong = what;
+}
+
+static ss_status hear_begin(void *context, uint32_t chain, const ss_strategy *start, ss_time cost,
+                            double beta, ss_error *e)
+{
+    heard *h = context;
+    (void)e;
+    expect(h, chain == 0 && beta == 0 && !h->begun++, "the beginning");
+    h->start = h->current = cost;
+    net_must(ss_strategy_copy(start, &h->at, &err), &err);
+    return SS_OK;
+}
+
+static ss_status hear_step(void *context, uint32_t chain, const ss_step *s, ss_error *e)
+{
+    heard *h = context;
+    (void)e;
+    expect(h, chain == 0 && s->step == ++h->steps && s->reach == SS_REACH_ALL, "numbers of steps");
+    for (uint32_t i = 0; i < s->ops; i++) {
+        ss_config *now = &h->at->config[s->from[i].op.i];
+        expect(h, s->from[i].op.i == s->to[i].op.i && ss_config_same(&s->from[i].config, now),
+               "what an operator had");
+        expect(h, !ss_config_same(&s->to[i].config, now), "a change that is none");
+        if (s->accepted)
+            net_must(ss_config_copy(&s->to[i].config, now, &err), &err);
+    }
+    h->accepted += s->accepted;
+    if (s->accepted)
+        h->current = s->proposed;
+    expect(h, s->current == h->current && s->best == h->current, "the best so far");
+    return SS_OK;
+}
+
+static ss_status hear_end(void *context, uint32_t chain, ss_search_end why, ss_error *e)
+{
+    heard *h = context;
+    (void)chain;
+    (void)e;
+    h->ended++;
+    h->why = why;
+    return SS_OK;
+}
+
+/* Memories about as large as what is needed, or none. */
+static void draw_memories(tiny *x)
+{
+    double bytes = (double)tiny_draw(100, 1500);
+    for (uint32_t d = 1; d <= x->topology->devices; d++) {
+        double *has = &x->topology->device[d].def.memory_bytes;
+        *has = tiny_chance(10) ? 0 : tiny_chance(20) ? (double)tiny_draw(100, 1500) : bytes;
+    }
+}
+
+static bool told_right(tiny *x, const heard *h, const ss_exhaustive_result *r,
+                       const ss_exhaustive_options *o)
+{
+    ss_strategy *s = x->strategy;
+    x->strategy = h->at;
+    ss_time cost = exhaustive_naive_cost(x, o->memory, o->penalty_s_per_byte);
+    x->strategy = s;
+    return !h->wrong && h->begun == 1 && h->ended == 1 && h->why == SS_END_PROVEN &&
+           h->steps == r->simulated && (h->accepted > 0) == r->better &&
+           ss_strategy_same(h->at, r->best) && (r->fits ? cost == r->cost : cost == SS_TIME_MAX);
+}
+
+static void memory_counts_as_it_does_for_every_strategy(void)
+{
+    int walled = 0, nowhere = 0, told = 0;
+    for (int n = 0; n < cases; n++) {
+        tiny x;
+        uint64_t strategies;
+        heard h = {0};
+        ss_exhaustive_result r;
+        ss_exhaustive_options o = ss_exhaustive_options_start();
+        ss_search_sink sink = {&h, hear_begin, hear_step, NULL, hear_end};
+        tiny_new(&x, 5, 1000, tiny_chance(50));
+        draw_memories(&x);
+        o.lower = x.options;
+        o.memory = tiny_chance(60) ? SS_MEMORY_WALL : SS_MEMORY_PENALTY;
+        o.penalty_s_per_byte = 1e-9 * (double)tiny_draw(0, 20);
+        for (uint32_t i = 1; i <= x.model->ops; i++)
+            tiny_put(&x, i, any_row(&x, i));
+        net_must(ss_exhaustive(x.model, x.topology, &x.timer, &x.space, x.strategy, &o, &sink, NULL,
+                               &r, &err),
+                 &err);
+        ss_time least = exhaustive_naive(&x, o.memory, o.penalty_s_per_byte, &strategies);
+        bool fine = r.proven && r.fits == (least < SS_TIME_MAX) && told_right(&x, &h, &r, &o) &&
+                    (r.fits ? r.cost == least && r.least == least : r.cost == h.start);
+        if (!fine) {
+            say_case(&x, n);
+            printf("  %s; cost %lld, least %lld, fits %d; told: %s\n",
+                   o.memory == SS_MEMORY_WALL ? "wall" : "penalty", (long long)r.cost,
+                   (long long)least, r.fits, h.wrong ? h.wrong : "well");
+        }
+        walled += o.memory == SS_MEMORY_WALL && r.fits && r.better;
+        nowhere += !r.fits;
+        told += (int)h.steps;
+        ss_exhaustive_result_free(&r);
+        ss_strategy_free(h.at);
+        tiny_free(&x);
+        CHECK(fine, "case %d", n);
+    }
+    printf("  %d found something within a wall, %d nothing; %d steps were told\n", walled, nowhere,
+           told);
+    CHECK(cases < 100 || (walled > 0 && nowhere > 0), "walls");
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -266,6 +388,7 @@ int main(int argc, char **argv)
     RUN(nothing_is_open_on_one_device);
     RUN(symmetries_change_no_time);
     RUN(all_bounds_find_what_trying_everything_finds);
+    RUN(memory_counts_as_it_does_for_every_strategy);
     ss_rng_close(&tiny_rng);
     return DONE();
 }

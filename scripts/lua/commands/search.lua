@@ -123,9 +123,10 @@ end
 
 -- Every strategy of a small space.
 local function exhaust(problem, o)
-  parts.refuse_with("--searcher exhaustive", { "effort", "proposals", "threads", "log", "resume" })
+  parts.refuse_with("--searcher exhaustive", { "effort", "proposals", "threads", "resume" })
   local starts = read_starts(problem) or {}
-  o.start, o.seconds, o.progress = given.start and starts[1], last "seconds", true
+  o.start, o.seconds, o.progress, o.log = given.start and starts[1], last "seconds", true, last "log"
+  if o.log then o.files = parts.own_files() end
   if given.start and #starts > 1 then soapstone.refuse("--searcher exhaustive takes one --start") end
   local best, proof = soapstone.search.exhaustive(problem, o)
   local saved, unsaved = save(best)

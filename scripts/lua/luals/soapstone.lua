@@ -431,6 +431,10 @@ function search_module.random(problem, options) end
 ---@field bounds? ("path"|"work"|"bytes"|"symmetry")[] that may cut; all unless given
 ---@field seconds? soapstone.quantity at most
 ---@field simulations? integer at most
+---@field memory? "ignore"|"wall"|"penalty" as of a search
+---@field penalty? soapstone.quantity seconds for each byte too much
+---@field log? string path of an HDF5 file: every strategy that is simulated
+---@field files? table<string, string> for the log: texts by the names of their files
 ---@field progress? boolean a line on a terminal
 
 ---Every strategy of a small space, but for those that are proven not to be better.
