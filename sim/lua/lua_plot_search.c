@@ -186,6 +186,7 @@ static int plot_search(lua_State *L)
     ss_plot_search_kind kind = (ss_plot_search_kind)lua_tointeger(L, lua_upvalueindex(1));
     char what[40];
     search_options o;
+    lua_settop(L, 3);
     ss_lua_name(what, sizeof what, "plot.%s", ss_plot_search_kind_name(kind));
     ss_lua_opts(L, 3, search_list, what, &o);
     double width = ss_lua_plot_width(L, 3);
