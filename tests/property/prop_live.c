@@ -383,7 +383,7 @@ static bool change_graph(work *w, const ss_op *op, const ss_config *config, uint
     net_must(ss_live_most_compute(w->live, op, config, n, &said, &err), &err);
     bool right = said == parts && state(w) == held;
     ss_time most = (ss_time)all, over;
-    ss_time bound = chance(50) ? most - draw(0, 3) : draw(0, most + most / 4);
+    ss_time bound = chance(50) ? most - draw(0, most < 3 ? most : 3) : draw(0, most + most / 4);
     net_must(ss_live_change_within(w->live, op, config, n, bound, &over, &err), &err);
     right = right && (over ? over > bound && over <= most && state(w) == held : most <= bound);
     given_up += over > 0;
