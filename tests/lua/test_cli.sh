@@ -111,7 +111,7 @@ expect 2 "nowhere.json" simulate --dag nowhere.json
 expect 2 "there is no help on 'conv2'; did you mean 'conv2d'?" help conv2
 expect 2 "there is no help on 'nmtt'; did you mean 'nmt'?" help nmtt
 expect 2 "there is no help on 'frobnicate'; soapstone help topics lists" help frobnicate
-expect 2 "--tasks should be a whole number, not 'many'" bench --tasks many
+expect 2 "--tasks should be a whole number, such as 4000 or 4k, not 'many'" bench --tasks many
 
 # scripts that fail
 echo 'error("boom")' >boom.lua
@@ -388,6 +388,10 @@ if command -v gnuplot >/dev/null 2>&1; then
   if grep -q "No link carries anything" whole-links.png.tsv; then ok; else bad "links that are idle"; fi
 fi
 expect 0 "ns/task" bench --tasks 1000
+expect 0 "batch 2000" simulate -m mlp -t ring -s whole,data_parallel -o model.batch=2k
+expect 2 "option 'batch' is 2.5, which is not a whole number" simulate -m mlp -t ring -o model.batch=2.5
+expect 2 "option 'batch' is 0.0025k, which is not a whole number" simulate -m mlp -t ring -o model.batch=0.0025k
+expect 2 "option 'batch' should be a whole number, such as 4000" simulate -m mlp -t ring -o model.batch=2kB
 expect 0 '"ns_per_task"' bench --tasks 1000 --json
 
 # a full disk, and a reader that goes away

@@ -5,12 +5,8 @@ local report = require "soapstone.report"
 
 local given = ...
 
-local most = 1000000
-if given.tasks then
-  most = math.tointeger(given.tasks[#given.tasks]) or
-    soapstone.refuse("--tasks should be a whole number, not '%s'", given.tasks[#given.tasks])
-  if most < 1 then soapstone.refuse("--tasks is %d; it must be at least 1", most) end
-end
+local most = require "scripts.lua.commands.parts".of(given).count "tasks" or 1000000
+if most < 1 then soapstone.refuse("--tasks is %d; it must be at least 1", most) end
 local seed = given.seed and math.tointeger(given.seed[#given.seed]) or 0
 
 local function processor()

@@ -27,6 +27,15 @@ function parts.value_of(text)
   return math.tointeger(text) or tonumber(text) or text
 end
 
+-- "4000", "4k" or "1e4" of --NAME, as in every option that counts.
+function parts.count(name)
+  local text = parts.last(name)
+  if not text then return nil end
+  local ok, number = pcall(soapstone.unit.read, text, "1")
+  return ok and math.tointeger(number) or
+    soapstone.refuse("--%s should be a whole number, such as 4000 or 4k, not '%s'", name, text)
+end
+
 -- What other options of the command give, and what is meant by -o model=3.
 local elsewhere = {
   model = "the model is given by --model, its options are model.NAME=VALUE",

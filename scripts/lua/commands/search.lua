@@ -34,16 +34,11 @@ local function read_starts(problem)
   return starts
 end
 
-local function whole_number(name)
-  if not given[name] then return nil end
-  return math.tointeger(last(name)) or soapstone.refuse("--%s should be a whole number, not '%s'", name, last(name))
-end
-
 -- The options of their own, and those that stand as search.NAME=VALUE.
 local function read_search(problem, o)
   local own = {
-    start = read_starts(problem), proposals = whole_number "proposals", seconds = last "seconds",
-    threads = whole_number "threads", effort = last "effort", log = last "log" or last "resume",
+    start = read_starts(problem), proposals = parts.count "proposals", seconds = last "seconds",
+    threads = parts.count "threads", effort = last "effort", log = last "log" or last "resume",
     resume = given.resume and true,
   }
   if given.log and given.resume then soapstone.refuse("--resume FILE.h5 goes on with that log: leave --log out") end

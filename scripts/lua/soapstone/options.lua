@@ -55,8 +55,13 @@ end
 local read = {}
 
 function read.count(name, value, r)
-  if type(value) ~= "number" then wrong(name, "a whole number", value) end
-  local whole = math.tointeger(value)
+  local number = value
+  if type(value) == "string" then -- "4k", as the options of our C functions take it
+    local ok, count = pcall(soapstone.unit.read, value, "1")
+    number = ok and count or nil
+  end
+  if type(number) ~= "number" then wrong(name, "a whole number, such as 4000 or \"4k\"", value) end
+  local whole = math.tointeger(number)
   if not whole then refuse("option '%s' is %s, which is not a whole number", name, value) end
   return bounded(name, whole, r)
 end
