@@ -79,6 +79,7 @@ static void free_search(void *object)
     for (uint32_t i = 0; i < s->starts; i++)
         ss_strategy_free((ss_strategy *)(uintptr_t)s->start[i].strategy);
     ss_free(s->start);
+    ss_free(s->best);
     ss_free(s->log_path);
     ss_text_free(&s->problem_text);
     ss_text_free(&s->options_text);
@@ -102,7 +103,8 @@ static ss_status keep_starts(ss_lua_search *s, const ss_lua_search_request *r, s
 {
     ss_status status = SS_OK;
     s->start = ss_alloc_zeroed(r->starts, sizeof *s->start);
-    if (!s->start)
+    s->best = ss_alloc_zeroed(r->starts, sizeof *s->best);
+    if (!s->start || !s->best)
         return ss_fail_memory(err, "the starts of a search", r->starts * sizeof *s->start);
     for (uint32_t i = 0; i < r->starts && !status; i++) {
         ss_strategy *copy = NULL;
@@ -397,26 +399,89 @@ static int get_best(lua_State *L, int index)
     return 1;
 }
 
-static void best_of_all(const ss_lua_search *s, ss_search_standing *at)
+/* What was told of a chain may be older than its best, where a log could not be written. */
+static ss_status look_at(ss_lua_search *s, uint32_t chain, const ss_search_standing *at,
+                         ss_scorer *scorer, ss_error *err)
+{
+    ss_score score;
+    ss_status status = ss_scorer_start(scorer, ss_search_best_of(s->search, chain), &score, err);
+    bool costs_more =
+        s->options.score.memory == SS_MEMORY_PENALTY && !status && at->best > score.cost;
+    if (!status)
+        s->best[chain] = (ss_lua_search_best){.known = true,
+                                              .step = at->best_step,
+                                              .step_time = score.cost,
+                                              .penalty = costs_more ? at->best - score.cost : 0,
+                                              .fits = !score.infeasible};
+    return status;
+}
+
+ss_status ss_lua_search_look(ss_lua_search *s, const ss_lua_problem *p, ss_error *err)
+{
+    ss_score_options o = s->options.score;
+    ss_scorer *scorer = NULL;
+    ss_status status = SS_OK;
+    o.way = SS_SCORE_FULL;
+    o.early_stop = o.count_changed = false;
+    o.memory = SS_MEMORY_PENALTY; /* of nothing: it is looked at, and adds no time */
+    o.penalty_s_per_byte = 0;
+    for (uint32_t i = 0; i < s->starts && !status; i++) {
+        ss_search_standing at;
+        ss_search_chain(s->search, i, &at);
+        if (s->best[i].known && s->best[i].step == at.best_step)
+            continue;
+        if (!scorer)
+            status = ss_scorer_new(p->model, p->topology, p->costs, &o, &scorer, err);
+        if (!status)
+            status = look_at(s, i, &at, scorer, err);
+    }
+    ss_scorer_free(scorer);
+    return status;
+}
+
+/* The search at `index`, whose bests were looked at. */
+static ss_lua_search *check_looked(lua_State *L, int index)
+{
+    ss_lua_search *s = check(L, index);
+    ss_error err;
+    if (ss_lua_search_look(s, problem_of(L, index), &err))
+        ss_lua_raise(L, &err);
+    return s;
+}
+
+static const ss_lua_search_best *best_of_all(const ss_lua_search *s)
 {
     uint32_t chain;
     ss_search_best(s->search, &chain);
-    ss_search_chain(s->search, chain, at);
+    return &s->best[chain];
 }
 
 static int get_cost(lua_State *L, int index)
 {
     ss_search_standing at;
-    best_of_all(check(L, index), &at);
+    const ss_lua_search *s = check(L, index);
+    uint32_t chain;
+    ss_search_best(s->search, &chain);
+    ss_search_chain(s->search, chain, &at);
     lua_pushnumber(L, ss_time_seconds(at.best));
+    return 1;
+}
+
+static int get_step_time(lua_State *L, int index)
+{
+    lua_pushnumber(L, ss_time_seconds(best_of_all(check_looked(L, index))->step_time));
+    return 1;
+}
+
+static int get_penalty(lua_State *L, int index)
+{
+    lua_pushnumber(L, ss_time_seconds(best_of_all(check_looked(L, index))->penalty));
     return 1;
 }
 
 static int get_fits(lua_State *L, int index)
 {
-    ss_search_standing at;
-    best_of_all(check(L, index), &at);
-    lua_pushboolean(L, at.fits);
+    lua_pushboolean(L, best_of_all(check_looked(L, index))->fits);
     return 1;
 }
 
@@ -463,11 +528,12 @@ static void push_chain(lua_State *L, const ss_lua_search *s, uint32_t i)
 {
     ss_search_standing at;
     ss_search_chain(s->search, i, &at);
-    lua_createtable(L, 0, 20);
+    lua_createtable(L, 0, 21);
     ss_lua_set_text(L, "name", s->start[i].name);
     ss_lua_set_time(L, "start", at.start);
     ss_lua_set_time(L, "current", at.current);
     ss_lua_set_time(L, "best", at.best);
+    ss_lua_set_time(L, "penalty", s->best[i].penalty);
     ss_lua_set_integer(L, "best_at", (lua_Integer)at.best_step);
     ss_lua_set_number(L, "best_seconds", at.best_seconds);
     ss_lua_set_integer(L, "proposals", (lua_Integer)at.steps);
@@ -480,7 +546,7 @@ static void push_chain(lua_State *L, const ss_lua_search *s, uint32_t i)
     ss_lua_set_number(L, "visited_share", at.visited_share);
     ss_lua_set_number(L, "changed_share", at.changed_share);
     ss_lua_set_number(L, "beta", at.beta_per_s);
-    ss_lua_set_flag(L, "fits", at.fits);
+    ss_lua_set_flag(L, "fits", s->best[i].fits);
     if (at.end)
         ss_lua_set_text(L, "ended", ss_search_end_name(at.end));
     ss_lua_strict_row(L, "chain of a search", "ended");
@@ -488,7 +554,7 @@ static void push_chain(lua_State *L, const ss_lua_search *s, uint32_t i)
 
 static int get_chains(lua_State *L, int index)
 {
-    const ss_lua_search *s = check(L, index);
+    const ss_lua_search *s = check_looked(L, index);
     lua_createtable(L, (int)s->starts, 0);
     for (uint32_t i = 0; i < s->starts; i++) {
         push_chain(L, s, i);
@@ -539,7 +605,7 @@ static int search_start_of(lua_State *L)
 /* search:json() -> text */
 static int search_json(lua_State *L)
 {
-    const ss_lua_search *s = check(L, 1);
+    const ss_lua_search *s = check_looked(L, 1);
     ss_text *text = ss_lua_text_new(L);
     ss_lua_search_json(s, text);
     return ss_lua_text_push(L, text);
@@ -552,15 +618,18 @@ static int search_text(lua_State *L)
         lua_pushliteral(L, "search (closed)");
         return 1;
     }
+    const ss_lua_search *s = check_looked(L, 1);
     ss_text *text = ss_lua_text_new(L);
-    ss_lua_search_page(box->object, text);
+    ss_lua_search_page(s, text);
     return ss_lua_text_push(L, text);
 }
 
 static const ss_lua_field search_fields[] = {
     {"best", get_best, "strategy: the best of all chains"},
     {"cost", get_cost, "seconds: its step time, with what memory adds"},
-    {"fits", get_fits, "whether it fits into memory, where that is a wall"},
+    {"step_time", get_step_time, "seconds: its step time alone"},
+    {"penalty", get_penalty, "seconds: what memory adds to its cost"},
+    {"fits", get_fits, "whether no device has too little memory for it"},
     {"chains", get_chains, "list: name, start, current, best, proposals, accepted, ended, ..."},
     {"proposals", get_proposals, "of all chains so far"},
     {"seconds", get_seconds, "that its runs took"},

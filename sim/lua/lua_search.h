@@ -39,13 +39,22 @@ void ss_lua_search_write_options(const ss_lua_search_request *r, ss_text *out);
 void ss_lua_search_write_limits(const ss_search_options *o, ss_text *out);
 void ss_lua_search_write_exhaustive(const ss_lua_search_request *r, ss_text *out);
 
+/* The best of a chain, looked at again: what its cost is made of, and whether it fits. */
+typedef struct ss_lua_search_best {
+    bool known;
+    uint64_t step; /* of the best that it is about */
+    ss_time step_time, penalty;
+    bool fits; /* no device has too little memory, whatever the search thought of that */
+} ss_lua_search_best;
+
 struct ss_lua_search {
     ss_search *search;
     ss_search_options options; /* without the list of configurations */
     ss_search_start *start;    /* [starts], copies */
     uint32_t starts;
-    double seconds;   /* that its runs took */
-    bool interrupted; /* the last run was told to stop */
+    ss_lua_search_best *best; /* [starts]: see ss_lua_search_look */
+    double seconds;           /* that its runs took */
+    bool interrupted;         /* the last run was told to stop */
 
     char *log_path;     /* NULL: none */
     ss_trajectory *log; /* open: from where it was made to the end of the first run, and in runs */
@@ -55,7 +64,11 @@ struct ss_lua_search {
     ss_arena arena; /* holds the manifest and the names of starts */
 };
 
-/* A page for a person, and everything as JSON. */
+/* Fills in `best` where a chain has found another one since.  A search that leaves memory alone does
+ * not know what fits, and one that makes it cost knows the sum only: a simulation each. */
+ss_status ss_lua_search_look(ss_lua_search *s, const ss_lua_problem *p, ss_error *err);
+
+/* A page for a person, and everything as JSON; after ss_lua_search_look. */
 void ss_lua_search_page(const ss_lua_search *s, ss_text *out);
 void ss_lua_search_json(const ss_lua_search *s, ss_text *out);
 /* "12 %, 34 s left, best 512.3 ms (-42.0 %), ...": what a progress line says. */

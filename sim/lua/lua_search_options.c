@@ -541,6 +541,36 @@ static void read_configurations(lua_State *L, int problem, int table, const char
 
 /* ----------------------------------------------------------------------------------- together */
 
+/* What was given and would do nothing beside what else was given is a slip of the pen; presets are
+ * nobody's slips. */
+static void refuse_idle(lua_State *L, int table, const char *what, const ss_search_options *o)
+{
+    if (o->score.way == SS_SCORE_FULL && o->score.early_stop)
+        ss_lua_refuse(L,
+                      "%s: option 'early_stop' does not go with way = \"full\", which simulates "
+                      "every proposal to its end",
+                      what);
+    if (o->beta_per_s > 0 && is_given(L, table, "beta_relative"))
+        ss_lua_refuse(
+            L, "%s: options 'beta' and 'beta_relative' say the same thing twice: give one", what);
+    if (is_given(L, table, "warm_up") && !o->stop_half)
+        ss_lua_refuse(L, "%s: option 'warm_up' goes with stop_half = true", what);
+}
+
+static void refuse_idle_space(lua_State *L, int table, const char *what, const ss_space_options *o)
+{
+    if (is_given(L, table, "configurations") && !(o->weight[SS_MOVE_LIST] > 0))
+        ss_lua_refuse(L,
+                      "%s: option 'configurations' is what the move list draws from, which option "
+                      "'moves' leaves out: give it a weight, moves = { list = 1 }",
+                      what);
+    if (o->max_parts && !(o->weight[SS_MOVE_FREE] > 0) && !(o->weight[SS_MOVE_BLOCK] > 0))
+        ss_lua_refuse(L,
+                      "%s: option 'max_parts' is about the moves free and block, which option "
+                      "'%s' leaves out",
+                      what, is_given(L, table, "moves") ? "moves" : "configurations");
+}
+
 static void read_plain(lua_State *L, int table, const char *what, ss_lua_search_request *r)
 {
     ss_opt list[OPTIONS];
@@ -565,6 +595,7 @@ static void read_plain(lua_State *L, int table, const char *what, ss_lua_search_
         ss_lua_refuse(L, "%s: option 'resume' needs the log to go on with: log = \"run.h5\"", what);
     if (is_given(L, table, "files") && !r->log)
         ss_lua_refuse(L, "%s: option 'files' is for a log: log = \"run.h5\"", what);
+    refuse_idle(L, table, what, &r->options);
 }
 
 static void read_space(lua_State *L, int problem, int table, const char *what, const effort *e,
@@ -574,6 +605,7 @@ static void read_space(lua_State *L, int problem, int table, const char *what, c
     r->kept = lua_gettop(L);
     read_moves(L, table, what, &r->options.space);
     read_configurations(L, problem, table, what, r);
+    refuse_idle_space(L, table, what, &r->options.space);
     starts s = {.p = ss_lua_check(L, problem, &ss_lua_problem_type),
                 .problem = problem,
                 .strategies = r->kept,

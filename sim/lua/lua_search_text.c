@@ -94,6 +94,18 @@ static uint64_t proposals_of(const ss_lua_search *s)
     return n;
 }
 
+/* What the name of an option does not say. */
+static const char *unit_of(const char *name, int n)
+{
+    static const struct {
+        const char *name, *unit;
+    } units[] = {{"beta", " /s"}, {"penalty", " s/B"}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if ((int)strlen(units[i].name) == n && !strncmp(units[i].name, name, (size_t)n))
+            return units[i].unit;
+    return "";
+}
+
 /* "a = 1\nb = 2\n" as "a 1, b 2", in lines of a terminal's width. */
 static void add_options(const char *title, const char *lines, ss_text *out)
 {
@@ -102,41 +114,75 @@ static void add_options(const char *title, const char *lines, ss_text *out)
     ss_text_add(out, "%s", title);
     while (*lines) {
         int n = (int)strcspn(lines, "\n"), name = (int)strcspn(lines, " ");
-        const char *value = lines + name + 3;
-        int length = n - 2, last = !lines[n] || !lines[n + 1];
+        const char *value = lines + name + 3, *unit = unit_of(lines, name);
+        int length = n - 2 + (int)strlen(unit), last = !lines[n] || !lines[n + 1];
         if (column + length + 2 > WIDTH) {
             ss_text_add(out, "\n ");
             column = 1;
         }
-        ss_text_add(out, " %.*s %.*s%s", name, lines, n - name - 3, value, last ? "" : ",");
+        ss_text_add(out, " %.*s %.*s%s%s", name, lines, n - name - 3, value, unit, last ? "" : ",");
         column += length + 2;
         lines += n + (lines[n] == '\n');
     }
     ss_text_add(out, "\n");
 }
 
-void ss_lua_search_page(const ss_lua_search *s, ss_text *out)
+static bool is_penal(const ss_lua_search *s)
 {
-    char best[SS_QUANTITY_TEXT], took[SS_QUANTITY_TEXT];
+    return s->options.score.memory == SS_MEMORY_PENALTY;
+}
+
+/* ", 12.3 % less than data_parallel" */
+static void add_comparison(const ss_lua_search *s, ss_time best, ss_text *out)
+{
+    ss_search_standing first;
+    ss_search_chain(s->search, 0, &first);
+    double percent = 100 * (1 - (double)best / (double)first.start);
+    if (first.start <= 0 || best > first.start)
+        return;
+    if (best == first.start)
+        ss_text_add(out, ", %s %s", is_penal(s) ? "at the cost of" : "as long as",
+                    s->start[0].name);
+    else if (percent < 0.05)
+        ss_text_add(out, ", hardly less than %s", s->start[0].name);
+    else
+        ss_text_add(out, ", %.1f %% less than %s%s", percent, s->start[0].name,
+                    is_penal(s) ? ", penalties included" : "");
+}
+
+static void add_headline(const ss_lua_search *s, ss_text *out)
+{
+    char best[SS_QUANTITY_TEXT], penalty[SS_QUANTITY_TEXT], took[SS_QUANTITY_TEXT];
     uint32_t chain;
-    ss_search_standing at, first;
-    ss_text limits = {0}, own = {0};
+    ss_search_standing at;
     ss_search_best(s->search, &chain);
     ss_search_chain(s->search, chain, &at);
-    ss_search_chain(s->search, 0, &first);
+    const ss_lua_search_best *b = &s->best[chain];
     ss_text_add(out, "%s: best %s", ss_searcher_name(s->options.searcher),
-                ss_format_time(at.best, best, sizeof best));
-    if (first.start > 0 && at.best <= first.start)
-        ss_text_add(out, ", %.1f %% less than %s",
-                    100 * (1 - (double)at.best / (double)first.start), s->start[0].name);
-    ss_text_add(out, " (from %s); %llu proposals", s->start[chain].name,
-                (unsigned long long)proposals_of(s));
+                ss_format_time(b->step_time, best, sizeof best));
+    if (b->penalty)
+        ss_text_add(out, " and a penalty for memory of %s",
+                    ss_format_time(b->penalty, penalty, sizeof penalty));
+    add_comparison(s, at.best, out);
+    uint64_t proposals = proposals_of(s);
+    ss_text_add(out, " (from %s); %llu proposal%s", s->start[chain].name,
+                (unsigned long long)proposals, proposals == 1 ? "" : "s");
     if (s->seconds > 0)
         ss_text_add(out, " in %s",
                     ss_format_quantity(s->seconds, SS_UNIT_SECONDS, took, sizeof took));
     ss_text_add(out, "%s\n", s->interrupted ? ", interrupted" : "");
     if (!at.fits)
         ss_text_add(out, "nothing that was tried fits into memory\n");
+    else if (!b->fits)
+        ss_text_add(out, "the best needs more memory than there is\n");
+    if (is_penal(s))
+        ss_text_add(out, "start, current and best below are costs: step times with penalties\n");
+}
+
+void ss_lua_search_page(const ss_lua_search *s, ss_text *out)
+{
+    ss_text limits = {0}, own = {0};
+    add_headline(s, out);
     ss_text_add(out, "\n");
     add_chains(s, out);
     ss_text_add(out, "\n");
@@ -176,6 +222,7 @@ static void add_chain(const ss_lua_search *s, uint32_t i, ss_text *out)
     add_number(out, "start_s", ss_time_seconds(at.start));
     add_number(out, "current_s", ss_time_seconds(at.current));
     add_number(out, "best_s", ss_time_seconds(at.best));
+    add_number(out, "penalty_s", ss_time_seconds(s->best[i].penalty));
     add_count(out, "best_at", at.best_step);
     add_number(out, "best_wallclock_s", at.best_seconds);
     add_count(out, "proposals", at.steps);
@@ -188,7 +235,7 @@ static void add_chain(const ss_lua_search *s, uint32_t i, ss_text *out)
     add_number(out, "visited_share", at.visited_share);
     add_number(out, "changed_share", at.changed_share);
     add_number(out, "beta_per_s", at.beta_per_s);
-    ss_text_add(out, ", \"fits\": %s, \"ended\": ", at.fits ? "true" : "false");
+    ss_text_add(out, ", \"fits\": %s, \"ended\": ", s->best[i].fits ? "true" : "false");
     if (at.end)
         ss_text_add_json_string(out, ss_search_end_name(at.end));
     else
@@ -204,13 +251,14 @@ void ss_lua_search_json(const ss_lua_search *s, ss_text *out)
     ss_search_chain(s->search, chain, &at);
     ss_text_add(out, "{\"searcher\": \"%s\"", ss_searcher_name(s->options.searcher));
     add_number(out, "best_s", ss_time_seconds(at.best));
+    add_number(out, "step_time_s", ss_time_seconds(s->best[chain].step_time));
+    add_number(out, "penalty_s", ss_time_seconds(s->best[chain].penalty));
     ss_text_add(out, ", \"from\": ");
     ss_text_add_json_string(out, s->start[chain].name);
     add_count(out, "proposals", proposals_of(s));
     add_number(out, "wallclock_s", s->seconds);
-    ss_text_add(out,
-                ", \"fits\": %s, \"interrupted\": %s, \"options\": ", at.fits ? "true" : "false",
-                s->interrupted ? "true" : "false");
+    ss_text_add(out, ", \"fits\": %s, \"interrupted\": %s, \"options\": ",
+                s->best[chain].fits ? "true" : "false", s->interrupted ? "true" : "false");
     ss_text_add_json_string(out, ss_text_get(&s->options_text));
     ss_text_add(out, ", \"chains\": [");
     for (uint32_t i = 0; i < s->starts; i++)
@@ -253,8 +301,8 @@ void ss_lua_search_line(const ss_lua_search *s, double share, double rate, doubl
         write_left(left_s, time, sizeof time);
         snprintf(left, sizeof left, "%s left, ", time);
     }
-    snprintf(line, n, "%s%sbest %s (%+.1f %%), %.0f proposals/s, %.0f %% accepted", percent, left,
-             ss_format_time(least.best, best, sizeof best),
+    snprintf(line, n, "%s%sbest %s%s (%+.1f %%), %.0f proposals/s, %.0f %% accepted", percent, left,
+             is_penal(s) ? "cost " : "", ss_format_time(least.best, best, sizeof best),
              start > 0 ? 100 * ((double)least.best / (double)start - 1) : 0, rate,
              steps ? 100 * (double)accepted / (double)steps : 0);
 }

@@ -192,17 +192,26 @@ void ss_lua_opts_names(lua_State *L, int index, const ss_opt *list, const char *
     }
 }
 
+/* A plain number is told as such: nobody reads 1.000 E as 1e18. */
+static const char *show(double value, ss_unit unit, char *buffer, size_t n)
+{
+    if (unit != SS_UNIT_NONE)
+        return ss_format_quantity(value, unit, buffer, n);
+    snprintf(buffer, n, value == floor(value) && fabs(value) < 1e15 ? "%.0f" : "%.4g", value);
+    return buffer;
+}
+
 static void check_bounds(lua_State *L, const ss_opt *o, double value, const char *path)
 {
     char has[SS_QUANTITY_TEXT], bound[SS_QUANTITY_TEXT];
     if (o->min < o->max && !(value >= o->min))
         ss_lua_refuse(L, "%s is %s; it must be at least %s", path,
-                      ss_format_quantity(value, o->unit, has, sizeof has),
-                      ss_format_quantity(o->min, o->unit, bound, sizeof bound));
+                      show(value, o->unit, has, sizeof has),
+                      show(o->min, o->unit, bound, sizeof bound));
     if (o->min < o->max && !(value <= o->max))
         ss_lua_refuse(L, "%s is %s; it must be at most %s", path,
-                      ss_format_quantity(value, o->unit, has, sizeof has),
-                      ss_format_quantity(o->max, o->unit, bound, sizeof bound));
+                      show(value, o->unit, has, sizeof has),
+                      show(o->max, o->unit, bound, sizeof bound));
 }
 
 /* A whole number, or text that comes to one: "4 MiB", "64k". */
@@ -352,8 +361,7 @@ static void add_preset(const ss_opt *o, double preset, ss_text *out)
     case SS_OPT_VALUE:
         return;
     default:
-        ss_text_add(out, "; %s unless given",
-                    ss_format_quantity(preset, o->unit, value, sizeof value));
+        ss_text_add(out, "; %s unless given", show(preset, o->unit, value, sizeof value));
     }
 }
 

@@ -55,6 +55,24 @@ claim("wrong options are refused in the user's words", function()
   fails("search.mcmc: option 'beta_growth' is one of annealing", mcmc, problem, { beta_growth = 3 })
   fails("search.random: option 'group' is one of mcmc, greedy and annealing", make.random, problem, { group = 0.1 })
   fails("neighbour moves have no way back", mcmc, problem, { hastings = true, neighbour = 0.1 })
+  fails("search.mcmc: options 'beta' and 'beta_relative' say the same thing twice", mcmc, problem,
+    { beta = 3, beta_relative = 10 })
+  fails("search.mcmc: option 'beta' is 1e+19; it must be at most 1e+18", mcmc, problem, { beta = 1e19 })
+  fails("option 'proposals' is 5000000000; it must be at most 4000000000", mcmc, problem, { proposals = "5G" })
+  fails("search.mcmc: option 'warm_up' goes with stop_half = true", mcmc, problem, { warm_up = 10 })
+  fails("search.mcmc: option 'early_stop' does not go with way = \"full\"", mcmc, problem, { way = "full", early_stop = true })
+  fails("search.mcmc: option 'max_parts' is about the moves free and block, which option 'moves' leaves out", mcmc, problem,
+    { max_parts = 2, moves = "place" })
+  local lists = { fc1 = { { devices = 2 } } }
+  fails("option 'max_parts' is about the moves free and block, which option 'configurations' leaves out", mcmc, problem,
+    { max_parts = 2, configurations = lists })
+  fails("option 'configurations' is what the move list draws from, which option 'moves' leaves out", mcmc, problem,
+    { configurations = lists, moves = { block = 1 } })
+  for _, fine in ipairs { { beta = 0, beta_relative = 10 }, { effort = "seconds", configurations = lists },
+    { effort = "seconds", max_parts = 2 }, { effort = "seconds", beta = 3, warm_up = 5, stop_half = true },
+    { max_parts = 0, moves = "place" }, { way = "full" }, { way = "full", early_stop = false } } do
+    mcmc(problem, fine):close()
+  end
   fails("annealing needs a number of proposals", make.annealing, problem, { proposals = 0, seconds = 1 })
 end)
 
@@ -270,6 +288,12 @@ claim("memory may be a wall, and pins are kept", function()
   contains(tostring(s), "nothing that was tried fits into memory")
   local cost = make.mcmc(tight, { memory = "penalty", penalty = 1, proposals = 30, seed = 1 }):run().cost
   assert(cost > 1000 * s.cost)
+  local ignored = make.mcmc(tight, { proposals = 30, seed = 1 }):run()
+  equal(ignored.fits, false)
+  equal(ignored.chains[1].fits, false)
+  equal(ignored.penalty, 0)
+  equal(ignored.step_time, ignored.cost)
+  contains(tostring(ignored), "the best needs more memory than there is")
   local start = problem:strategy "data_parallel":pin("fc1", "all")
   local pinned = make.mcmc(problem, { start = start, proposals = 200, seed = 1 }):run()
   equal(pinned.best:get("fc1").parts, 4)
@@ -309,6 +333,42 @@ claim("an exhaustive search keeps a log, and heeds memory", function()
     { moves = "place", start = "whole", memory = "wall" })
   assert(proof.proven and not proof.fits)
   contains(proof.text, "no strategy of the space fits into memory")
+end)
+
+claim("a penalty for memory is told apart from the step time", function()
+  local topology = require "soapstone.topology"
+  local function problem_with(memory)
+    local t = topology.new { name = "narrow" }
+    local a = t:device("a", { kind = "p100", memory = memory })
+    local b = t:device("b", { kind = "p100", memory = memory })
+    t:link(a, b, { bandwidth = "10 GB/s" })
+    return soapstone.problem { model = small.net(), topology = t }
+  end
+  local tight = problem_with "3 kB"
+  local s = make.greedy(tight, { memory = "penalty", penalty = 1e-7, proposals = 40, seed = 2 }):run()
+  local r = tight:simulate(s.best)
+  assert(r.over_capacity)
+  equal(s.fits, false)
+  equal(s.step_time, r.step_time)
+  assert(s.penalty > 0 and math.abs(s.step_time + s.penalty - s.cost) < 1e-12)
+  equal(s.chains[1].penalty, s.penalty)
+  equal(s.chains[1].fits, false)
+  local unit = soapstone.unit
+  contains(tostring(s), ("best %s and a penalty for memory of %s"):format(unit.show(s.step_time, "s"), unit.show(s.penalty, "s")))
+  contains(tostring(s), "the best needs more memory than there is")
+  contains(tostring(s), "memory penalty, penalty 1e-07 s/B")
+  contains(s:json(), ('"step_time_s": %s'):format(unit.exact(s.step_time)))
+  contains(s:json(), '"fits": false')
+  local wide = make.greedy(problem_with "3 GB", { memory = "penalty", proposals = 40, seed = 2 }):run()
+  assert(wide.fits and wide.penalty == 0 and wide.step_time == wide.cost)
+  assert(wide:json():find '"fits": true')
+end)
+
+claim("a start that nothing beats took as long", function()
+  local s = make.greedy(problem, { proposals = 50, start = "data_parallel", seed = 2 }):run()
+  local again = make.greedy(problem, { proposals = 1, start = s.best, seed = 3 })
+  contains(tostring(again), ", as long as " .. again.chains[1].name)
+  contains(tostring(make.mcmc(problem, { proposals = 1, beta = 3 })), "beta 3 /s")
 end)
 
 claim("closing is well at any time", function()

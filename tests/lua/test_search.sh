@@ -32,7 +32,9 @@ expect 2 "there is no models/mpl.lua; did you mean models/mlp.lua?" search -m mp
 expect 2 "--searcher mcmcc: did you mean mcmc?" search -m mlp -t ring --searcher mcmcc
 expect 2 "--searcher frobnicate: there are annealing, exhaustive, greedy, mcmc, random" \
   search -m mlp -t ring --searcher frobnicate
-expect 2 "--proposals should be a whole number, not 'many'" search -m mlp -t ring -n many
+expect 2 "--proposals should be a whole number, such as 4000 or 4k, not 'many'" search -m mlp -t ring -n many
+expect 2 "--proposals should be a whole number, such as 4000 or 4k, not '0.5'" search -m mlp -t ring -n 0.5
+expect 2 "--threads should be a whole number, such as 4000 or 4k, not '2kB'" search -m mlp -t ring --threads 2kB
 expect 2 "option 'seconds' is -1.000 s; it must be at least 0 s" search -m mlp -t ring --seconds -1
 expect 2 "option 'effort' is a time such as" search -m mlp -t ring -e minutely
 expect 2 "--start has no name in it" search -m mlp -t ring -s ,
@@ -68,7 +70,7 @@ expect 2 "--output: cannot write pipe.svg: it is a pipe" plot search a.h5 -o pip
 # what works; a small network, so that thousands of proposals take a second
 small="-m mlp -t ring -o model.batch=64 -o model.layers=3"
 expect 0 "mcmc: best " search $small -n 200 --save best.json
-for text in "data_parallel" "expert_cnn" "chain " "at proposal" "options: searcher mcmc, seed 0" "step time" \
+for text in "data_parallel" "expert_cnn" "chain " "proposals 200," "400 proposals in" "at proposal" "options: searcher mcmc, seed 0" "step time" \
   "assumptions: A1"; do
   if grep -qF -- "$text" out; then ok; else bad "the page of a search does not say: $text"; fi
 done
@@ -76,6 +78,8 @@ if [ ! -s err ]; then ok; else bad "something on standard error"; fi
 best=$(sed -n 's/^mcmc: best \([0-9.]* [a-z]*\),.*/\1/p' out)
 expect 0 "step time    $best" simulate $small -s best.json
 expect 0 "chain" search $small -n 100 -s best.json,random --searcher greedy -o search.group=0.2 -o search.descent=true
+expect 0 "limits:  proposals 2000," search $small -n 2k
+expect 0 "limits:  proposals 300," search $small -n 3e2
 expect 0 '"ended": "seconds"' search $small -o search.moves=place --searcher random --seconds "50 ms" -s whole --json
 expect 0 "optimum " search $small -o topology.devices=2 -o search.moves=pow2 --searcher exhaustive --save optimum.json
 expect 0 '"proven": true' search $small -o topology.devices=2 -o search.moves=pow2 --searcher exhaustive --json

@@ -447,8 +447,10 @@ function search_module.exhaustive(problem, options) end
 
 ---@class soapstone.search
 ---@field best soapstone.strategy
----@field cost number seconds
----@field fits boolean
+---@field cost number seconds: its step time and what memory adds
+---@field step_time number seconds
+---@field penalty number seconds that memory adds to its cost
+---@field fits boolean whether no device has too little memory for it
 ---@field chains soapstone.chain[]
 ---@field proposals integer of all chains
 ---@field seconds number that its runs took
@@ -463,6 +465,7 @@ local search = {}
 ---@field start number seconds
 ---@field current number seconds
 ---@field best number seconds
+---@field penalty number seconds, in the cost of the best
 ---@field best_at integer proposals until the best
 ---@field best_seconds number
 ---@field proposals integer
