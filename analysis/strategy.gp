@@ -4,7 +4,8 @@
 #
 # DATA: kind label style left top right bottom device machine place.  Places are in points on a page as wide as
 # the title's row says; on another they are scaled.  Kinds: device (in its machine at `place`, 0 to 1), block
-# (its label at the left of it, or over it), step (the number of a column), edge, part, operator.
+# (its label at the left of it, or over it), step (the number of a column), edge, part, operator,
+# degrees (what is written below a box, or below several), like (an operator that another is drawn for).
 
 DATA = ARG1; OUT = ARG2; WIDTH = ARG3; FORMAT = ARG4
 HERE = ARG0[1 : strlen(ARG0) - strlen("strategy.gp")]
@@ -68,8 +69,16 @@ slot(device) = 4 + (device - 1) * (W - 8.0) / DEVICES
 LAST_NAMED = -1e9
 name_here(device, machine, place, label) = \
     (MACHINES == DEVICES || MACHINES == 1 || place == 0) && slot(device) > LAST_NAMED && slot(device) + 6 * wide(label) < W - 3 ? \
-    (LAST_NAMED = slot(device) + 6 * wide(label) + 6, label) : ""
-strip = STRIP ? sprintf("DATA using (slot($8)):(strcol(1) eq 'device' ? LEGEND_TOP : NaN):(slot($8)):(slot($8 + 1) - (W / DEVICES > 3 ? 0.4 : 0)):(LEGEND_TOP):(LEGEND_TOP + 7):(device_colour($8, $9, $10)) with boxxyerror lc rgb variable, DATA using (slot($8)):(strcol(1) eq 'device' ? LEGEND_TOP + 11.5 : NaN):(strcol(1) eq 'device' ? written(name_here($8, $9, $10, strcol(2))) : '') with labels left font '%s' noenhanced, ", pt(6)) : ""
+    (LAST_NAMED = slot(device) + 6 * wide(label) + 4, label) : ""
+# Of a machine only its own name, where devices are named "machine.device".
+machine_of(label) = MACHINES > 1 && MACHINES < DEVICES && last_dot(label) > 1 ? label[1 : last_dot(label) - 1] : label
+strip = STRIP ? sprintf("DATA using (slot($8)):(strcol(1) eq 'device' ? LEGEND_TOP : NaN):(slot($8)):(slot($8 + 1) - (W / DEVICES > 3 ? 0.4 : 0)):(LEGEND_TOP):(LEGEND_TOP + 7):(device_colour($8, $9, $10)) with boxxyerror lc rgb variable, DATA using (slot($8)):(strcol(1) eq 'device' ? LEGEND_TOP + 11.5 : NaN):(strcol(1) eq 'device' ? written(name_here($8, $9, $10, machine_of(strcol(2)))) : '') with labels left font '%s' noenhanced, ", pt(6)) : ""
+# Degrees, smaller where a box is narrow; gnuplot has no font for each label, so sizes have a layer each.
+size_of(label, room) = smaller(5.5, floor(2 * room / wide(label)) / 2.0)
+DEGREES = ""
+do for [half = 7 : 11] {
+    DEGREES = DEGREES.sprintf(", DATA using (x(($4 + $6) / 2)):(strcol(1) eq 'degrees' && abs(larger(3.5, size_of(strcol(2), x($6 - $4) + 1.5)) - %g) < 0.1 ? y($5) + 3.2 : NaN):(strcol(1) eq 'degrees' ? written(strcol(2)) : '') with labels center font '%s' noenhanced", half / 2.0, pt(half / 2.0))
+}
 edges = EDGES ? "DATA using (x($4)):(strcol(1) eq 'edge' ? y($5) : NaN):(x($6) - x($4)):(y($7) - y($5)) with vectors nohead lc rgb 0x888888 lw 0.6, " : ""
 eval "plot ".strip.edges." \
     DATA using (x($4)):(strcol(1) eq 'part' && strcol(3) ne 'fine' ? y($5) : NaN):(x($4)):(x($6)):(y($5)):(y($7)):(device_colour($8, $9, $10)) \
@@ -87,4 +96,6 @@ eval "plot ".strip.edges." \
     DATA using (x($4)):(strcol(1) eq 'block' && strcol(3) eq 'left' ? y(($5 + $7) / 2) - 1 : NaN):(strcol(1) eq 'block' ? written(cut(strcol(2), 0.3 * W / 6)) : '') \
         with labels left font '".pt(6)."' noenhanced, \
     DATA using (x(($4 + $6) / 2)):(strcol(1) eq 'step' ? y($7) - 4 : NaN):(strcol(1) eq 'step' ? strcol(2) : '') \
-        with labels center font '".pt(6)."' noenhanced"
+        with labels center font '".pt(6)."' noenhanced, \
+    DATA using (x($4)):(strcol(1) eq 'degrees' && strcol(3) eq 'several' ? y($5) + 0.3 : NaN):(x($6) - x($4)):(0) \
+        with vectors nohead lc rgb 0x666666 lw 0.6".DEGREES

@@ -21,11 +21,17 @@ typedef struct ss_plot_place {
     uint32_t column, row; /* in the block */
 } ss_plot_place;
 
+typedef struct ss_plot_steps {
+    uint32_t first, last; /* from 0 */
+} ss_plot_steps;
+
 typedef struct ss_plot_blocks {
     ss_plot_block *block; /* [n], in the order of their first operators */
     uint32_t n;
     ss_plot_place *place; /* [ops + 1] */
     bool unrolled;        /* most operators are of unrolled blocks: layers are rows */
+    uint32_t *like;       /* [ops + 1]: the operator drawn for it, or 0; NULL: each is drawn */
+    ss_plot_steps *step;  /* of each column of unrolled blocks; NULL: one */
     ss_arena arena;
 } ss_plot_blocks; /* {0} */
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "io/plot_alike.h"
 #include "io/plot_blocks.h"
 #include "io/plot_inside.h"
 
@@ -18,9 +19,12 @@
 #define GAP 5.0         /* between blocks of a line */
 #define OVER 8.0        /* the label of a block */
 #define LETTER 3.9      /* of a label of 6 points, on average */
+#define UNDER 7.0       /* the degrees of boxes */
+#define SMALL 2.5       /* a letter of theirs, at the least */
 #define TALLEST 1.5     /* the height in widths of the page beyond which boxes get smaller */
 #define LABEL_SHARE 0.3 /* of the page, for labels at the left */
 
+enum { COLOURS = 8 /* that are told apart, each of a device */ };
 enum { MANY = 8 /* parts in one row or column; more are wrapped */ };
 
 typedef struct spot {
@@ -33,7 +37,8 @@ typedef struct layout {
     ss_plot_blocks blocks;
     uint32_t ops, thinned; /* thinned: operators of which not every part is drawn */
     double width, height;  /* of the page and of the drawing */
-    double pitch;          /* from one box to the next */
+    double pitch, under;   /* from one box to the next; and more from one row to the next */
+    bool crowded;          /* degrees of some operators have no room */
     double labels;         /* points at the left for labels; 0: they stand over their blocks */
     spot *at;              /* [blocks.n] */
     uint32_t machines;
@@ -79,10 +84,10 @@ static uint32_t rows_of(const layout *l, uint32_t block)
     return b->rows * ((b->columns + columns - 1) / columns);
 }
 
-static double label_width(const ss_plot_block *b)
+static double width_of(const char *text)
 {
     uint32_t letters = 0;
-    for (const char *c = b->label; *c; c++)
+    for (const char *c = text; *c; c++)
         letters += ((unsigned char)*c & 0xc0) != 0x80 ? 1 : 0;
     return LETTER * letters;
 }
@@ -95,8 +100,8 @@ static double flow(layout *l)
     for (uint32_t i = 0; i < l->blocks.n; i++) {
         const ss_plot_block *b = &l->blocks.block[i];
         l->at[i].columns = b->columns < most ? b->columns : most ? most : 1;
-        double wide = fmax(l->at[i].columns * l->pitch, label_width(b));
-        double high = OVER + rows_of(l, i) * l->pitch;
+        double wide = fmax(l->at[i].columns * l->pitch, width_of(b->label));
+        double high = OVER + rows_of(l, i) * (l->pitch + l->under);
         if (x > MARGIN && x + wide > l->width - MARGIN) {
             x = MARGIN;
             y += line + GAP;
@@ -120,7 +125,7 @@ static double stack(layout *l)
         l->at[i].columns = b->columns < most ? b->columns : most ? most : 1;
         l->at[i].left = MARGIN + l->labels;
         l->at[i].top = y;
-        y += rows_of(l, i) * l->pitch + (rows_of(l, i) > 1 ? GAP / 2 : 0);
+        y += rows_of(l, i) * (l->pitch + l->under) + (rows_of(l, i) > 1 ? GAP / 2 : 0);
     }
     return y;
 }
@@ -129,11 +134,12 @@ static void fit(layout *l)
 {
     double longest = 0;
     for (uint32_t i = 0; i < l->blocks.n; i++)
-        longest = fmax(longest, label_width(&l->blocks.block[i]));
+        longest = fmax(longest, width_of(l->blocks.block[i].label));
     if (l->blocks.unrolled)
         l->labels = fmin(longest + 4, LABEL_SHARE * l->width);
     for (l->pitch = LARGEST;; l->pitch -= 0.5) {
         uint32_t columns = 0;
+        l->under = l->pitch > 10 ? UNDER : 0;
         l->height = l->labels > 0 ? stack(l) : flow(l);
         for (uint32_t i = 0; i < l->blocks.n; i++)
             columns = l->blocks.block[i].columns > columns ? l->blocks.block[i].columns : columns;
@@ -141,6 +147,23 @@ static void fit(layout *l)
         if (l->pitch <= LEAST || (!wide && l->height <= TALLEST * l->width))
             return;
     }
+}
+
+/* Equal neighbours are drawn once where not all have room at the largest. */
+static ss_status fit_alike(layout *l)
+{
+    fit(l);
+    if (l->pitch >= LARGEST)
+        return SS_OK;
+    ss_status s = ss_plot_alike(l->p, l->ops, &l->blocks, l->err);
+    if (!s)
+        fit(l);
+    return s;
+}
+
+static bool is_drawn(const layout *l, uint32_t op)
+{
+    return !l->blocks.like || !l->blocks.like[op];
 }
 
 /* ----------------------------------------------------------------------------------------- table
@@ -166,7 +189,7 @@ static void box_of(const layout *l, uint32_t op, double at[4])
     uint32_t fold = place->column / s->columns;
     double between = l->pitch > 8 ? 2 : l->pitch / 5;
     at[0] = s->left + (place->column % s->columns) * l->pitch;
-    at[1] = s->top + (place->row + fold * b->rows) * l->pitch;
+    at[1] = s->top + (place->row + fold * b->rows) * (l->pitch + l->under);
     at[2] = at[0] + l->pitch - between;
     at[3] = at[1] + l->pitch - between;
 }
@@ -244,8 +267,66 @@ static void add_ops(layout *l)
     for (uint32_t i = 1; i <= l->ops; i++) {
         const ss_picture_op *op = &l->p->op[i];
         box_of(l, i, at);
+        if (!is_drawn(l, i)) {
+            add_row(l, "like", op->name, "-", at, 0);
+            continue;
+        }
         add_parts(l, op, at);
         add_row(l, "operator", op->name, splits_parameters(op) ? "parameter" : "-", at, 0);
+    }
+}
+
+/* "n4 c16", and "1" of an operator in one part. */
+static void write_degrees(const ss_picture_op *op, char *b, size_t n)
+{
+    const char *at = op->dimensions;
+    size_t used = 0;
+    b[0] = 0;
+    for (uint32_t d = 0; d < SS_MAX_DIMS && at && used < n; d++) {
+        int letters = (int)strcspn(at, ": ");
+        if (op->degree[d] > 1)
+            used += (size_t)snprintf(b + used, n - used, "%s%.*s%u", used ? " " : "", letters, at,
+                                     op->degree[d]);
+        at = strchr(at, ' ');
+        at = at ? at + 1 : NULL;
+    }
+    if (!used)
+        snprintf(b, n, "1");
+}
+
+/* Under its box, and once under neighbours of a row that have the same. */
+static void add_degrees(layout *l)
+{
+    enum { TEXT = 200 };
+    char text[TEXT], before[TEXT] = "";
+    double run[4] = {0}, at[4];
+    uint32_t block = 0, boxes = 0;
+    for (uint32_t i = 1; l->under > 0 && i <= l->ops + 1; i++) {
+        if (i <= l->ops && !is_drawn(l, i))
+            continue;
+        if (i <= l->ops) {
+            box_of(l, i, at);
+            write_degrees(&l->p->op[i], text, sizeof text);
+        }
+        bool goes_on = i <= l->ops && boxes && l->blocks.place[i].block == block &&
+                       fabs(at[1] - run[1]) < 0.01 && at[0] > run[2] &&
+                       at[0] - run[2] < l->pitch / 2 && !strcmp(text, before);
+        if (boxes && !goes_on) {
+            double under[4] = {run[0], run[3], run[2], run[3] + l->under - 1};
+            bool room = (double)strlen(before) * SMALL <= run[2] - run[0] + 1;
+            l->crowded = l->crowded || !room;
+            if (room)
+                add_row(l, "degrees", before, boxes > 1 ? "several" : "-", under, 0);
+            boxes = 0;
+        }
+        if (i > l->ops)
+            break;
+        if (!boxes)
+            memcpy(run, at, sizeof run);
+        run[2] = at[2];
+        memcpy(before, text, sizeof before);
+        block = l->blocks.place[i].block;
+        boxes++;
     }
 }
 
@@ -257,7 +338,8 @@ static void add_edges(layout *l)
         double from[4], to[4];
         if (!e->from || e->from > l->ops || e->to > l->ops ||
             l->blocks.place[e->from].block != l->blocks.place[e->to].block ||
-            l->blocks.block[l->blocks.place[e->to].block].unrolled)
+            l->blocks.block[l->blocks.place[e->to].block].unrolled || !is_drawn(l, e->from) ||
+            !is_drawn(l, e->to))
             continue;
         box_of(l, e->from, from);
         box_of(l, e->to, to);
@@ -273,7 +355,7 @@ static void add_blocks(layout *l)
     for (uint32_t i = 0; i < l->blocks.n; i++) {
         const ss_plot_block *b = &l->blocks.block[i];
         const spot *s = &l->at[i];
-        double high = rows_of(l, i) * l->pitch;
+        double high = rows_of(l, i) * (l->pitch + l->under);
         double at[4] = {s->left, s->top, s->left + s->columns * l->pitch, s->top + high};
         if (l->labels > 0)
             at[0] = MARGIN;
@@ -282,11 +364,16 @@ static void add_blocks(layout *l)
     }
     uint32_t every = l->pitch > 12 ? 1 : l->pitch > 7 ? 2 : 5;
     for (uint32_t c = 0; l->labels > 0 && c < most; c++) {
-        char number[16];
+        char number[32];
+        const ss_plot_steps *step = l->blocks.step ? &l->blocks.step[c] : NULL;
         double left = MARGIN + l->labels + c * l->pitch;
         double at[4] = {left, 0, left + l->pitch - (l->pitch > 8 ? 2 : l->pitch / 5), OVER};
-        snprintf(number, sizeof number, "%u", c + 1);
-        if (c == 0 || (c + 1) % every == 0)
+        if (step && step->last > step->first)
+            snprintf(number, sizeof number, "%u–%u", step->first + 1, step->last + 1);
+        else
+            snprintf(number, sizeof number, "%u", (step ? step->first : c) + 1);
+        bool fits = step ? width_of(number) <= l->pitch + 1 : (c + 1) % every == 0;
+        if (c == 0 || fits)
             add_row(l, "step", number, "-", at, 0);
     }
 }
@@ -310,10 +397,27 @@ static void add_notes(layout *l)
              "A box is an operator; its rows are parts of the samples, its columns of %s.",
              parameters ? "other dimensions (black frame: of parameters too)" : "other dimensions");
     add_note(l, note);
+    if (l->under > 0)
+        add_note(l, "Below it the degrees: n4 c2 is 4 parts of dimension n times 2 of c.");
     if (wrapped) {
-        snprintf(note, sizeof note, "More than %d parts along one dimension are wrapped like text.", MANY);
+        snprintf(note, sizeof note, "More than %d parts along one dimension are wrapped like text.",
+                 MANY);
         add_note(l, note);
     }
+    uint32_t alike = 0;
+    for (uint32_t i = 1; i <= l->ops; i++)
+        alike += is_drawn(l, i) ? 0 : 1;
+    if (alike) {
+        snprintf(note, sizeof note,
+                 "Neighbours that are alike, devices and all, are drawn once: %u boxes are %u "
+                 "operators.",
+                 l->ops - alike, l->ops);
+        add_note(l, note);
+    }
+    if (l->machines > 1 && l->machines < l->p->devices && l->p->devices > COLOURS)
+        add_note(l, "A hue is a machine, its devices from dark to light.");
+    if (l->crowded || l->under <= 0)
+        add_note(l, "Degrees that have no room are left out.");
     if (l->thinned) {
         snprintf(note, sizeof note,
                  "Of %u operator%s with over %d parts in a row not all are shown.", l->thinned,
@@ -342,6 +446,7 @@ static ss_status add_table(layout *l)
     add_blocks(l);
     add_edges(l);
     add_ops(l);
+    add_degrees(l);
     add_notes(l);
     return s ? s : ss_text_status(l->out, l->err);
 }
@@ -365,8 +470,9 @@ ss_status ss_plot_strategy_data(const ss_picture *p, const ss_plot_options *o, s
         s = l.at ? SS_OK : ss_fail_memory(err, "a figure", l.blocks.n * sizeof *l.at);
     }
     if (!s) {
-        fit(&l);
-        s = add_table(&l);
+        s = fit_alike(&l);
+        if (!s)
+            s = add_table(&l);
     }
     ss_free(l.at);
     ss_free(l.machine);

@@ -244,8 +244,10 @@ static void boxes_do_not_overlap_and_stay_on_the_page(void)
         CHECK_OK(ss_picture_of(s.strategy, "x", &p, &err));
         for (int w = 0; w < 3; w++) {
             ss_text t = {0};
-            uint32_t n = 0;
+            uint32_t n = 0, others = 0;
             CHECK_OK(table(&p, width[w], &t));
+            for (const char *at = t.at; (at = strstr(at, "\nlike\t")); at++)
+                others++;
             for (const char *at = t.at; (at = strstr(at, "\noperator\t")) && n < MOST; at++, n++) {
                 double *b = box[n];
                 CHECK(sscanf(at, "\noperator\t%*s\t%*s\t%lf\t%lf\t%lf\t%lf", &b[0], &b[1], &b[2],
@@ -256,12 +258,167 @@ static void boxes_do_not_overlap_and_stay_on_the_page(void)
                               b[3] <= box[i][1],
                           "boxes %u and %u at %g inches", i, n, width[w]);
             }
-            CHECK(n == p.ops, "%u boxes of %u", n, p.ops);
+            CHECK(n + others == p.ops, "%u boxes of %u", n, p.ops);
             ss_text_free(&t);
         }
         ss_picture_free(&p);
         step_free(&s);
     }
+}
+
+/* ---- degrees, and equal neighbours ------------------------------------------------------------ */
+
+static void degrees_are_written_once_under_neighbours_that_have_the_same(void)
+{
+    step s;
+    ss_picture p;
+    ss_text t = {0};
+    step_begin(&s, step_mlp(96, 1000, 4), net_cluster(2, 3, 10e9, 1.25e9, 2e-6));
+    step_split(&s, 1, 0, 6, 1);
+    step_split(&s, 2, 0, 6, 2);
+    step_split(&s, 3, 1, 3, 1);
+    CHECK_OK(ss_picture_of(s.strategy, "x", &p, &err));
+    for (uint32_t i = 1; i <= p.ops; i++)
+        p.op[i].layer = 0; /* else each is a block */
+    CHECK_OK(table(&p, 3.5, &t));
+    const char *at = t.at;
+    uint32_t rows = 0;
+    for (; (at = strstr(at, "\ndegrees\t")); at++)
+        rows++;
+    CHECK(rows == 3, "%u rows", rows); /* two of 6 parts, one of 3, one whole */
+    CHECK_TEXT(t.at, "\ndegrees\tn6\tseveral\t");
+    CHECK_TEXT(t.at, "\ndegrees\tc3\t-\t");
+    CHECK_TEXT(t.at, "\ndegrees\t1\t-\t");
+    CHECK(!strstr(t.at, "left out") && !strstr(t.at, "\nlike\t"));
+    const uint32_t degree[] = {20, 50};
+    ss_device device[1000];
+    for (int k = 0; k < 1000; k++)
+        device[k].i = 1;
+    CHECK_OK(ss_strategy_set(s.strategy, (ss_op){3}, degree, 2, device, 1000, &err));
+    ss_picture_free(&p);
+    ss_text_clear(&t);
+    CHECK_OK(ss_picture_of(s.strategy, "x", &p, &err));
+    for (uint32_t i = 1; i <= p.ops; i++)
+        p.op[i].layer = 0;
+    CHECK_OK(table(&p, 1, &t)); /* a page on which "n20 c50" has no room under a box */
+    CHECK_TEXT(t.at, "Degrees that have no room are left out.");
+    ss_text_free(&t);
+    ss_picture_free(&p);
+    step_free(&s);
+}
+
+static bool same(const ss_picture *p, uint32_t a, uint32_t b)
+{
+    const ss_picture_op *x = &p->op[a], *y = &p->op[b];
+    bool equal = x->parts == y->parts && !strcmp(x->dimensions, y->dimensions);
+    for (int d = 0; d < SS_MAX_DIMS; d++)
+        equal = equal && x->degree[d] == y->degree[d];
+    for (uint32_t k = 0; equal && k < x->parts; k++)
+        equal = p->part[x->first + k] == p->part[y->first + k];
+    return equal;
+}
+
+static uint32_t op_of(const ss_picture *p, const char *name, size_t n)
+{
+    uint32_t i = p->ops;
+    while (i && (strlen(p->op[i].name) != n || memcmp(p->op[i].name, name, n) != 0))
+        i--;
+    return i;
+}
+
+/* How many operators have no box of their own: each lies on the box of one that is the same. */
+static uint32_t check_alike(const ss_picture *p, const ss_text *t)
+{
+    uint32_t others = 0;
+    for (const char *at = t->at; (at = strstr(at, "\nlike\t")); others++) {
+        at += strlen("\nlike\t");
+        uint32_t op = op_of(p, at, strcspn(at, "\t"));
+        const char *box = strchr(strchr(at, '\t') + 1, '\t'), *end = strchr(box, '\n');
+        bool found = false;
+        for (const char *of = t->at; (of = strstr(of, "\noperator\t"));) {
+            of += strlen("\noperator\t");
+            const char *there = strchr(strchr(of, '\t') + 1, '\t');
+            found = found || (!strncmp(there, box, (size_t)(end - box)) &&
+                              same(p, op, op_of(p, of, strcspn(of, "\t"))));
+        }
+        if (!op || !found) {
+            printf("  %.20s has no box that is the same\n", at);
+            return UINT32_MAX;
+        }
+    }
+    return others;
+}
+
+static void steps_that_are_alike_in_every_layer_are_one_column(void)
+{
+    step s;
+    ss_picture p;
+    ss_text t = {0};
+    ss_lower_options lower = ss_lower_options_start();
+    step_nmt(&s, 2, 2, false, &lower);
+    CHECK_OK(ss_picture_of(s.strategy, "x", &p, &err));
+    CHECK_OK(table(&p, 7, &t)); /* all have room */
+    CHECK_TEXT(t.at, "\nstep\t5\t");
+    CHECK(!check_alike(&p, &t));
+    ss_text_clear(&t);
+    CHECK_OK(table(&p, 1.5, &t));
+    CHECK_TEXT(t.at, "\nstep\t1–5\t");
+    CHECK(check_alike(&p, &t) == p.ops - p.ops / 5, "%u", p.ops);
+    CHECK_TEXT(t.at, "are drawn once: 8 boxes are 40 operators.");
+    uint32_t odd = op_of(&p, "softmax_2", 9);
+    CHECK(odd > 0);
+    p.part[p.op[odd].first + 2] = p.part[p.op[odd].first]; /* one part elsewhere */
+    ss_text_clear(&t);
+    CHECK_OK(table(&p, 1.5, &t));
+    CHECK_TEXT(t.at, "\nstep\t1–2\t");
+    CHECK_TEXT(t.at, "\nstep\t3\t");
+    CHECK_TEXT(t.at, "\nstep\t4–5\t");
+    CHECK(check_alike(&p, &t) == p.ops - 3 * p.ops / 5);
+    ss_text_free(&t);
+    ss_picture_free(&p);
+    step_free(&s);
+}
+
+static void blocks_that_are_alike_are_one_with_a_count(void)
+{
+    enum { BLOCKS = 40, EACH = 3, OPS = BLOCKS * EACH };
+    static ss_picture_op op[OPS + 1];
+    static ss_picture_edge edge[OPS];
+    static uint32_t part[OPS * 2];
+    static char name[OPS + 1][16];
+    ss_picture_device device[] = {{NULL, 0}, {"a", 0}, {"b", 0}};
+    ss_picture p = {.model = "m",
+                    .topology = "t",
+                    .strategy = "s",
+                    .ops = OPS,
+                    .op = op,
+                    .edges = OPS - 1,
+                    .edge = edge,
+                    .devices = 2,
+                    .device = device,
+                    .part = part};
+    for (uint32_t i = 1; i <= OPS; i++) {
+        snprintf(name[i], sizeof name[i], "s.%u.%u", (i - 1) / EACH + 1, (i - 1) % EACH);
+        op[i] = (ss_picture_op){.name = name[i],
+                                .share = "",
+                                .dimensions = "n:s c:p",
+                                .degree = {1, 2, 1, 1, 1},
+                                .parts = 2,
+                                .first = 2 * (i - 1)};
+        part[2 * i - 2] = 1;
+        part[2 * i - 1] = 2;
+        edge[i - 1] = (ss_picture_edge){i, i + 1};
+    }
+    op[EACH * 11 + 2].degree[0] = 2; /* of block 12 */
+    op[EACH * 11 + 2].degree[1] = 1;
+    ss_text t = {0};
+    CHECK_OK(table(&p, 2, &t));
+    CHECK_TEXT(t.at, "\nblock\ts.1 … s.11 ×11\t");
+    CHECK_TEXT(t.at, "\nblock\ts.12\t");
+    CHECK_TEXT(t.at, "\nblock\ts.13 … s.40 ×28\t");
+    CHECK_TEXT(t.at, "are drawn once: 9 boxes are 120 operators.");
+    CHECK(check_alike(&p, &t) == OPS - 3 * EACH);
+    ss_text_free(&t);
 }
 
 static void machines_are_numbered_in_the_order_of_their_devices(void)
@@ -387,6 +544,9 @@ int main(void)
     RUN(a_large_block_goes_by_longer_names);
     RUN(parts_stand_where_their_elements_are);
     RUN(boxes_do_not_overlap_and_stay_on_the_page);
+    RUN(degrees_are_written_once_under_neighbours_that_have_the_same);
+    RUN(steps_that_are_alike_in_every_layer_are_one_column);
+    RUN(blocks_that_are_alike_are_one_with_a_count);
     RUN(machines_are_numbered_in_the_order_of_their_devices);
     RUN(of_what_is_too_much_a_note_says_so);
     RUN(it_is_drawn_in_each_format);
