@@ -67,6 +67,12 @@ has tp/quality.tsv "RNNTC	0.05	"
 has tp/quality-rnntc.json "softmax"
 expect 0 "86 of the 95 points" training tp --seconds 0 --proposals 3
 has tp/training.tsv "figure 8	0.625"
+if command -v gnuplot >/dev/null 2>&1; then
+  for figure in throughput-p100 progress quality training; do
+    has tp/$figure.svg "<svg"
+    has tp/$figure.png PNG
+  done
+fi
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

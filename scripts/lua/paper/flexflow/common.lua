@@ -251,15 +251,20 @@ function paper.write(path, header, rows)
   print("written: " .. path)
 end
 
--- Draws with plot.KIND where there is a gnuplot; the numbers are kept by paper.write in any case.
+-- Draws with plot.KIND into path, an .svg, and into a .png beside it, where there is a gnuplot; the numbers are kept
+-- by paper.write in any case.
 function paper.draw(kind, what, path, o)
-  local ok, wrong = pcall(soapstone.plot[kind], what, path, o)
-  if ok then
-    print("written: " .. path)
-  elseif tostring(wrong):find("gnuplot", 1, true) then
-    print("not drawn: " .. tostring(wrong):gsub("^[^:]+:%d+: ", ""))
-  else
-    error(wrong, 0)
+  for _, ending in ipairs { ".svg", ".png" } do
+    local picture = path:gsub("%.svg$", "") .. ending
+    local ok, wrong = pcall(soapstone.plot[kind], what, picture, o)
+    if ok then
+      print("written: " .. picture)
+    elseif tostring(wrong):find("gnuplot", 1, true) then
+      print("not drawn: " .. tostring(wrong):gsub("^[^:]+:%d+: ", ""))
+      return
+    else
+      error(wrong, 0)
+    end
   end
 end
 
