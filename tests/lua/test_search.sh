@@ -43,6 +43,8 @@ expect 2 "nowhere.json" search -m mlp -t ring -s nowhere.json
 expect 2 "--by-name is for strategies from files: --start FILE" search -m mlp -t ring --by-name
 expect 2 "search.mcmc: unknown option 'bta'; did you mean 'beta'?" search -m mlp -t ring -o search.bta=3
 expect 2 "--option search.seconds: it is given by --seconds" search -m mlp -t ring --seconds 3 -o search.seconds=4
+expect 2 "--option search.log: it is given by --log" search -m mlp -t ring --searcher exhaustive --log a -o search.log=b
+expect 2 "nowhere.json" search -m mlp -t ring --searcher exhaustive -o search.start=nowhere.json
 expect 2 "--option serch.beta: did you mean search.beta?" search -m mlp -t ring -o serch.beta=3
 expect 2 "--effort does not go with --searcher exhaustive" search -m mlp -t ring --searcher exhaustive -e minute
 expect 2 "--resume FILE.h5 goes on with that log: leave --log out" search -m mlp -t ring --log a.h5 --resume a.h5
@@ -54,6 +56,10 @@ expect 2 "nowhere" search -m mlp -t ring --log nowhere/x.h5 -n 10
 expect 2 "nowhere.h5" repair nowhere.h5
 
 expect 2 "--save a and --log ./a are one file" search -m mlp -t ring --save a --log ./a
+expect 2 "--save a and --option search.log=a are one file" search -m mlp -t ring --save a -o search.log=a
+expect 2 "--save a and --option search.log=a are one file" \
+  search -m mlp -t ring --searcher exhaustive --save a -o search.log=a
+expect 2 "--save a and --log a are one file" search -m mlp -t ring --searcher exhaustive --save a --log a
 expect 2 "--save a.journal and --log a are one file" search -m mlp -t ring --save a.journal --log a
 expect 2 "--save a and --resume $dir/a are one file" search -m mlp -t ring --save a --resume "$dir/a"
 echo 'int main(void) { return 0; }' >own.c

@@ -34,7 +34,20 @@ local function read_starts(problem)
   return starts
 end
 
--- The options of their own, and those that stand as search.NAME=VALUE.
+-- The options of their own come to those that stand as search.NAME=VALUE.
+local function join(o, own)
+  for name, value in pairs(own) do
+    if o[name] ~= nil then soapstone.refuse("--option search.%s: it is given by --%s", name, name) end
+    o[name] = value
+  end
+  -- what stands behind --log and --resume is looked at before any script
+  if given.save and o.log == last "save" then
+    soapstone.refuse("--save %s and --option search.log=%s are one file: give two", o.log, o.log)
+  end
+  if o.log then o.files = parts.own_files() end
+  return o
+end
+
 local function read_search(problem, o)
   local own = {
     start = read_starts(problem), proposals = parts.count "proposals", seconds = last "seconds",
@@ -42,12 +55,7 @@ local function read_search(problem, o)
     resume = given.resume and true,
   }
   if given.log and given.resume then soapstone.refuse("--resume FILE.h5 goes on with that log: leave --log out") end
-  for name, value in pairs(own) do
-    if o[name] ~= nil then soapstone.refuse("--option search.%s: it is given by --%s", name, name) end
-    o[name] = value
-  end
-  if own.log then o.files = parts.own_files() end
-  return o
+  return join(o, own)
 end
 
 -- Before a search that may take hours: what would be refused after it.
@@ -120,8 +128,7 @@ end
 local function exhaust(problem, o)
   parts.refuse_with("--searcher exhaustive", { "effort", "proposals", "threads", "resume" })
   local starts = read_starts(problem) or {}
-  o.start, o.seconds, o.progress, o.log = given.start and starts[1], last "seconds", true, last "log"
-  if o.log then o.files = parts.own_files() end
+  join(o, { start = given.start and starts[1] or nil, seconds = last "seconds", log = last "log", progress = true })
   if given.start and #starts > 1 then soapstone.refuse("--searcher exhaustive takes one --start") end
   local best, proof = soapstone.search.exhaustive(problem, o)
   local saved, unsaved = save(best)
