@@ -206,18 +206,6 @@ static void refuse_others(lua_State *L, int table, ss_searcher searcher, const c
     }
 }
 
-void ss_lua_searches_help(ss_text *out)
-{
-    ss_lua_search_request presets = {.options = ss_search_options_start()};
-    ss_text_add(out,
-                "soapstone.search.mcmc, annealing, greedy and random (problem, { options }):\n");
-    ss_opts_help(search_list, &presets, out);
-    ss_text_add(out,
-                "Of mcmc and annealing alone: beta, beta_relative, hastings; of annealing alone: "
-                "beta_growth;\nnot of random: group, neighbour. docs/lua-api.md says more, also of "
-                "soapstone.search.exhaustive.\n");
-}
-
 /* ------------------------------------------------------------------------------------- effort */
 
 /* Between seconds and hours: how long, over all chains, from how many random starts besides the
@@ -272,16 +260,15 @@ static effort read_effort(lua_State *L, int table, const char *what)
     return e;
 }
 
+/* What of the moves was found to be good (docs/decisions/0031), with an effort or without. */
 static void set_presets(ss_search_options *o, const effort *e)
 {
-    if (!e->name)
-        return;
     o->space.weight[SS_MOVE_POW2] = 1;
     o->space.weight[SS_MOVE_BLOCK] = 0.3;
-    o->space.weight[SS_MOVE_FREE] = e->free;
+    o->space.weight[SS_MOVE_FREE] = e->name ? e->free : 0.1;
     if (o->searcher != SS_SEARCH_RANDOM)
         o->space.group = o->space.neighbour = 0.2;
-    o->descent = true;
+    o->descent = e->name != NULL;
 }
 
 /* A preset gives way to what was given and does not go with it. */
@@ -293,6 +280,20 @@ static void give_way(lua_State *L, int table, ss_space_options *o)
         o->neighbour = 0;
     else if (!own_group && too_much)
         o->group = 0;
+}
+
+void ss_lua_searches_help(ss_text *out)
+{
+    ss_lua_search_request presets = {.options = ss_search_options_start()};
+    effort none = {0};
+    set_presets(&presets.options, &none);
+    ss_text_add(out,
+                "soapstone.search.mcmc, annealing, greedy and random (problem, { options }):\n");
+    ss_opts_help(search_list, &presets, out);
+    ss_text_add(out,
+                "Of mcmc and annealing alone: beta, beta_relative, hastings; of annealing alone: "
+                "beta_growth;\nnot of random: group, neighbour. docs/lua-api.md says more, also of "
+                "soapstone.search.exhaustive.\n");
 }
 
 static uint32_t threads_of(const ss_search_options *o)
@@ -634,8 +635,7 @@ void ss_lua_search_read(lua_State *L, int problem, int table, ss_searcher search
     effort e = read_effort(L, table, what);
     set_presets(&r->options, &e);
     read_plain(L, table, what, r);
-    if (e.name)
-        give_way(L, table, &r->options.space);
+    give_way(L, table, &r->options.space);
     read_space(L, problem, table, what, &e, r);
     set_budgets(L, table, &e, r->starts, &r->options);
     if (is_given(L, table, "files"))

@@ -33,7 +33,6 @@ local log = folder .. "/search.h5"
 local search = soapstone.search.mcmc(problem, {
   start = { "data_parallel", "expert_rnn" }, -- a chain from each
   proposals = 3000, seed = 1,                -- of each; effort = "minutes" goes on until a time has passed
-  moves = { pow2 = 1, block = 0.3, free = 0.1 }, group = 0.2, neighbour = 0.2,
   log = log,
 })
 search:run { progress = true }

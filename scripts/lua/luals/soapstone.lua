@@ -568,6 +568,10 @@ function result:close() end
 ---@field x? "proposals"|"seconds"
 ---@field logx? boolean
 ---@field logy? boolean
+---@field from_x? soapstone.quantity seconds with x = "seconds"
+---@field to_x? soapstone.quantity
+---@field from_y? soapstone.quantity seconds, of plot.search
+---@field to_y? soapstone.quantity
 ---@field window? integer
 ---@field max_chains? integer
 ---@field width? number inches

@@ -223,7 +223,7 @@ end
 -- for each chain.  A final descent needs a limit of time: it tries every change of every operator.
 function paper.search(problem, o, more)
   local given = { start = { "data_parallel", "expert", "random" }, seconds = o.seconds, proposals = o.proposals, seed = o.seed,
-    moves = { block = 0.3, pow2 = 1, free = 0.1 }, group = 0.2, neighbour = 0.2, descent = o.seconds > 0 }
+    descent = o.seconds > 0 }
   for name, value in pairs(more or {}) do given[name] = value end
   return soapstone.search.mcmc(problem, given):run { progress = true }
 end

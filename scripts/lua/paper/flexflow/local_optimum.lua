@@ -44,7 +44,7 @@ end
 
 -- A descent from there alone: the walk before it is one proposal long.
 local function try_all(problem, strategy, more)
-  local given = { start = strategy, proposals = 1, descent = true, seed = o.seed }
+  local given = { start = strategy, proposals = 1, group = 0, neighbour = 0, descent = true, seed = o.seed }
   for name, value in pairs(more) do given[name] = value end
   local search = soapstone.search.greedy(problem, given):run { progress = true }
   local chain = search.chains[1]

@@ -23,7 +23,7 @@ local problem = paper.problem(paper.network "NMT", paper.cluster "P100", DEVICES
 local function search(way)
   local each = math.max(1, o.proposals // o.steps)
   local search <close> = soapstone.search.mcmc(problem, { start = "random", seed = o.seed + 1, threads = 1, way = way,
-    proposals = each, early_stop = way == "delta", moves = { block = 1, pow2 = 1, free = 0.5 }, group = 0.2 })
+    proposals = each, early_stop = way == "delta", moves = { block = 1, pow2 = 1, free = 0.5 }, group = 0.2, neighbour = 0 })
   local curve = { proposals = { 0 }, seconds = { 0 }, best = {} }
   local seconds = 0
   while true do

@@ -43,7 +43,7 @@ local function measure(problem, way)
   local seconds, visited, changed, costs = 0, 0, 0, {}
   for k = 1, o.starts do
     local search <close> = soapstone.search.mcmc(problem, { start = o.start, seed = o.seed + k, proposals = o.proposals,
-      threads = 1, moves = { block = 1, pow2 = 1, free = 0.5 }, way = way.way, early_stop = way.early_stop,
+      threads = 1, moves = { block = 1, pow2 = 1, free = 0.5 }, group = 0, neighbour = 0, way = way.way, early_stop = way.early_stop,
       count_changed = way.count_changed })
     local before = os.clock()
     search:run { progress = true }
