@@ -242,7 +242,7 @@ static double size_of(const ss_exhaustive_result *r)
 static void write_page(const ss_exhaustive_result *r, ss_text *out)
 {
     char a[SS_QUANTITY_TEXT], b[SS_QUANTITY_TEXT];
-    if (r->fits)
+    if (!r->walled)
         ss_text_add(out, "%s %s%s\n", r->proven ? "optimum" : "best so far",
                     ss_format_time(r->cost, a, sizeof a),
                     r->proven ? ": no strategy of the space costs less" : "");
@@ -250,6 +250,8 @@ static void write_page(const ss_exhaustive_result *r, ss_text *out)
         ss_text_add(out, "%s fits into memory, nor does the start, of %s\n",
                     r->proven ? "no strategy of the space" : "nothing that was tried so far",
                     ss_format_time(r->cost, a, sizeof a));
+    if (!r->walled && !r->fits)
+        ss_text_add(out, "  it needs more memory than there is\n");
     if (!r->proven)
         ss_text_add(out,
                     "  no strategy of the space costs less than %s; %.3g %% of it is decided\n",

@@ -96,7 +96,7 @@ static ss_status look(walk *w, uint32_t steps, ss_error *err)
     w->until_look = LOOK_EVERY;
     const ss_exhaustive_result *out = w->out;
     snprintf(line, sizeof line, "exhaustive search, best %s, %llu simulated",
-             out->fits ? ss_format_time(out->cost, best, sizeof best) : "fits nowhere",
+             out->walled ? "fits nowhere" : ss_format_time(out->cost, best, sizeof best),
              (unsigned long long)out->simulated);
     ss_status s = ss_exhaustive_tell_flush(&w->teller, err);
     return s ? s : heed(w, ss_look_up(&w->watch, line, out->share, 1, err));
@@ -119,7 +119,8 @@ static ss_status keep_as_best(walk *w, ss_time cost, ss_error *err)
     for (uint32_t i = 1; i <= t->ops && !s; i++)
         s = ss_config_copy(&t->strategy->config[i], &out->best->config[i], err);
     out->cost = cost;
-    out->better = out->fits = true;
+    out->better = true;
+    out->walled = false;
     if (w->o->bounds & 1u << SS_BOUND_PATH)
         out->hopeless += ss_exhaustive_filter(t, cost);
     return s;
@@ -336,19 +337,37 @@ static ss_status walk_all(walk *w, ss_error *err)
 static ss_status begin(walk *w, ss_error *err)
 {
     const ss_score *given = &w->t.given;
-    w->out->fits = !(given->infeasible && w->o->memory == SS_MEMORY_WALL);
-    w->out->cost = w->out->fits ? given->cost : SS_TIME_MAX;
+    w->out->walled = given->infeasible && w->o->memory == SS_MEMORY_WALL;
+    w->out->cost = w->out->walled ? SS_TIME_MAX : given->cost;
     return ss_exhaustive_tell_begin(&w->teller, w->out->best, given->cost, err);
 }
 
-static void end(walk *w)
+/* Whether the best fits is of interest also where it does not matter. */
+static ss_status look_at_memory(walk *w, ss_error *err)
+{
+    ss_exhaustive_tables *t = &w->t;
+    ss_score score;
+    ss_status s = SS_OK;
+    t->price.rule = SS_MEMORY_PENALTY;
+    t->price.s_per_byte = 0;
+    for (uint32_t i = 1; i <= t->ops && !s; i++)
+        s = ss_config_copy(&w->out->best->config[i], &t->strategy->config[i], err);
+    if (!s)
+        s = ss_exhaustive_simulate(t, &score, err);
+    w->out->fits = !s && !score.infeasible;
+    return s;
+}
+
+static ss_status end(walk *w, ss_error *err)
 {
     ss_exhaustive_result *out = w->out;
-    if (!out->fits)
+    if (out->walled)
         out->cost = w->t.given.cost;
     else if (out->proven || out->least > out->cost)
         out->least = out->cost;
+    ss_status s = look_at_memory(w, err);
     out->seconds = ss_seconds_now() - w->began;
+    return s;
 }
 
 static ss_status search(walk *w, const ss_model *m, const ss_topology *t, const ss_timer *timer,
@@ -367,7 +386,8 @@ static ss_status search(walk *w, const ss_model *m, const ss_topology *t, const 
     if (s)
         return s;
     s = heed(w, filled ? filled : walk_all(w, err));
-    end(w);
+    if (!s)
+        s = end(w, err);
     if (!s)
         s = ss_exhaustive_tell_end(&w->teller, w->over ? w->over : SS_END_PROVEN, err);
     return s;

@@ -79,10 +79,12 @@ typedef struct ss_exhaustive_result {
     ss_strategy *best; /* owned; a copy of the incumbent where nothing is less */
     ss_time cost;      /* of best */
     bool better;       /* than the incumbent */
-    bool fits;     /* false: memory is a wall, and neither the incumbent nor any strategy that was
-                * simulated is within it; then `best` is the incumbent */
-    bool proven;   /* no strategy of the space costs less than `cost` */
-    ss_time least; /* what no strategy of the space costs less than; `cost` if proven */
+    bool fits;         /* no device has too little memory for best, whatever the rule */
+    bool
+        walled; /* memory is a wall, and neither the incumbent nor any strategy that was simulated is
+                  * within it; then `best` is the incumbent */
+    bool proven;              /* no strategy of the space costs less than `cost` */
+    ss_time least;            /* what no strategy of the space costs less than; `cost` if proven */
     double log10_size;        /* of the number of strategies in the space */
     uint64_t size;            /* the number; UINT64_MAX: 2^64 - 1 or more */
     uint64_t nodes;           /* partial strategies that were looked at */

@@ -411,7 +411,7 @@ function search_module.random(problem, options) end
 ---@field proven boolean no strategy of the space takes less
 ---@field least number seconds that none takes less than
 ---@field better boolean the start was beaten
----@field fits boolean false: memory is a wall, and nothing so far is within it
+---@field fits boolean the best fits into memory
 ---@field size integer|number strategies of the space
 ---@field nodes integer partial strategies that were looked at
 ---@field simulated integer
