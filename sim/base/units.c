@@ -37,11 +37,6 @@ ss_status ss_time_add(ss_time a, ss_time b, ss_time *out, ss_error *err)
     return __builtin_add_overflow(a, b, out) ? too_long(err) : SS_OK;
 }
 
-ss_status ss_time_times(ss_time a, int64_t n, ss_time *out, ss_error *err)
-{
-    return __builtin_mul_overflow(a, n, out) ? too_long(err) : SS_OK;
-}
-
 typedef struct suffix {
     const char *text;
     double factor;

@@ -27,7 +27,6 @@ double ss_time_seconds(ss_time t);
 
 /* a + b and n * a; SS_ERANGE beyond SS_TIME_MAX. */
 ss_status ss_time_add(ss_time a, ss_time b, ss_time *out, ss_error *err);
-ss_status ss_time_times(ss_time a, int64_t n, ss_time *out, ss_error *err);
 
 typedef enum ss_unit {
     SS_UNIT_NONE,    /* a plain number; k, M, G, T and Ki, Mi, Gi, Ti may follow */

@@ -55,7 +55,6 @@ typedef enum ss_sync {
 } ss_sync;
 
 const char *ss_sync_name(ss_sync s); /* "parameter_server" */
-ss_status ss_sync_parse(const char *text, ss_sync *out, ss_error *err);
 
 typedef enum ss_coalesce {
     /* A message for each pair of parts: the published rule. */

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/text.h"
 
 static const char *const sync_names[SS_SYNCS] = {"none", "closed_form", "parameter_server",
                                                  "ring", "tree",        "two_level"};
@@ -24,21 +23,6 @@ static const char *const sync_names[SS_SYNCS] = {"none", "closed_form", "paramet
 const char *ss_sync_name(ss_sync s)
 {
     return (unsigned)s < SS_SYNCS ? sync_names[s] : "unknown";
-}
-
-ss_status ss_sync_parse(const char *text, ss_sync *out, ss_error *err)
-{
-    for (unsigned i = 0; i < SS_SYNCS; i++) {
-        if (!strcmp(text, sync_names[i])) {
-            *out = (ss_sync)i;
-            return SS_OK;
-        }
-    }
-    const char *near = ss_nearest(text, sync_names, SS_SYNCS);
-    return ss_fail(err, SS_EINVAL,
-                   "sync \"%s\": there are none, closed_form, parameter_server, ring, tree and "
-                   "two_level%s%s%s",
-                   text, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 /* ---- barriers ---------------------------------------------------------------------------- */

@@ -31,20 +31,6 @@ const char *ss_plot_kind_name(ss_plot_kind k)
     return (unsigned)k < SS_PLOT_KINDS ? kind_names[k] : "none";
 }
 
-ss_status ss_plot_kind_parse(const char *text, ss_plot_kind *out, ss_error *err)
-{
-    for (uint32_t k = 0; k < SS_PLOT_KINDS; k++) {
-        if (!strcmp(text, kind_names[k])) {
-            *out = k;
-            return SS_OK;
-        }
-    }
-    const char *near = ss_nearest(text, kind_names, SS_PLOT_KINDS);
-    return ss_fail(err, SS_EINVAL,
-                   "there is no figure \"%.60s\"%s%s%s; there are gantt, links, memory", text,
-                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
-}
-
 /* ------------------------------------------------------------------------------ the environment */
 
 /* gnuplot must print and read decimal points whatever the user's language is. Of pointers only: the

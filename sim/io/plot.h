@@ -24,7 +24,6 @@ typedef enum ss_plot_kind {
 } ss_plot_kind;
 
 const char *ss_plot_kind_name(ss_plot_kind k); /* "gantt" */
-ss_status ss_plot_kind_parse(const char *text, ss_plot_kind *out, ss_error *err);
 
 #define SS_PLOT_COLUMN_IN 3.5 /* inches: the width of a column on paper */
 enum { SS_PLOT_SLIMMEST_IN = 1, SS_PLOT_WIDEST_IN = 40 };

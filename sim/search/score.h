@@ -29,7 +29,6 @@ typedef enum ss_score_way {
 } ss_score_way;
 
 const char *ss_score_way_name(ss_score_way w); /* "delta" */
-ss_status ss_score_way_parse(const char *text, ss_score_way *out, ss_error *err);
 
 /* What a strategy costs that needs more memory than a device has. */
 typedef enum ss_memory_rule {

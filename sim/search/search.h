@@ -42,7 +42,6 @@ typedef enum ss_searcher {
 } ss_searcher;
 
 const char *ss_searcher_name(ss_searcher s);
-ss_status ss_searcher_parse(const char *text, ss_searcher *out, ss_error *err);
 
 /* Why a chain ended. */
 typedef enum ss_search_end {

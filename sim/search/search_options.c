@@ -1,8 +1,6 @@
 /* What a search is told, by name, and what makes no sense of it. */
 #include <math.h>
-#include <string.h>
 
-#include "base/text.h"
 #include "search/search_inside.h"
 
 static const char *const searchers[SS_SEARCHERS] = {"mcmc", "greedy", "annealing", "random"};
@@ -13,20 +11,6 @@ static const char *const ends[SS_ENDS] = {"not",       "proposals", "seconds",
 const char *ss_searcher_name(ss_searcher s)
 {
     return (unsigned)s < SS_SEARCHERS ? searchers[s] : "unknown";
-}
-
-ss_status ss_searcher_parse(const char *text, ss_searcher *out, ss_error *err)
-{
-    for (uint32_t i = 0; i < SS_SEARCHERS; i++)
-        if (!strcmp(text, searchers[i])) {
-            *out = (ss_searcher)i;
-            return SS_OK;
-        }
-    const char *nearest = ss_nearest(text, searchers, SS_SEARCHERS);
-    return ss_fail(err, SS_EINVAL,
-                   "\"%.60s\" is no searcher: there are mcmc, greedy, annealing and random%s%s%s",
-                   text, nearest ? "; did you mean " : "", nearest ? nearest : "",
-                   nearest ? "?" : "");
 }
 
 const char *ss_search_end_name(ss_search_end e)

@@ -50,7 +50,6 @@ typedef enum ss_move {
 } ss_move;
 
 const char *ss_move_name(ss_move m); /* "free" */
-ss_status ss_move_parse(const char *text, ss_move *out, ss_error *err);
 
 /* How a proposal came about.  The first three are ss_space_propose's; the others a searcher makes
  * (search.h): a new configuration for every operator, and a step of the descent at a chain's end. */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "search/space.h"
 
 static const char *const move_names[SS_MOVES] = {"free", "block", "pow2", "place", "list"};
@@ -18,18 +17,6 @@ const char *ss_move_name(ss_move m)
 const char *ss_reach_name(ss_reach r)
 {
     return reach_names[r];
-}
-
-ss_status ss_move_parse(const char *text, ss_move *out, ss_error *err)
-{
-    for (unsigned i = 0; i < SS_MOVES; i++)
-        if (!strcmp(text, move_names[i])) {
-            *out = (ss_move)i;
-            return SS_OK;
-        }
-    const char *near = ss_nearest(text, move_names, SS_MOVES);
-    return ss_fail(err, SS_EINVAL, "move \"%s\": there are free, block, pow2, place and list%s%s%s",
-                   text, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 typedef struct line {

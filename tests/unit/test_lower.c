@@ -642,15 +642,6 @@ static void what_makes_no_sense_is_refused_in_words(void)
     end_world(&other);
 }
 
-static void sync_names_are_read_back(void)
-{
-    ss_sync s;
-    for (int i = 0; i < SS_SYNCS; i++)
-        CHECK(!ss_sync_parse(ss_sync_name((ss_sync)i), &s, &err) && (int)s == i);
-    CHECK(ss_sync_parse("paramter_server", &s, &err) == SS_EINVAL);
-    CHECK_TEXT(err.text, "did you mean parameter_server?");
-}
-
 static void what_cannot_be_reached_is_named(void)
 {
     ss_op a, b;
@@ -736,7 +727,6 @@ int main(void)
 {
     RUN(what_makes_no_sense_is_refused_in_words);
     RUN(what_cannot_be_reached_is_named);
-    RUN(sync_names_are_read_back);
     RUN(the_published_example_has_its_times);
     RUN(the_published_change_has_its_times);
     RUN(a_channel_split_sends_the_whole_tensor_to_each_part_and_back);

@@ -600,15 +600,6 @@ static void bytes_charged_in_closed_form_are_told(void)
     ss_text_free(&t);
 }
 
-static void a_misspelt_figure_is_named(void)
-{
-    ss_plot_kind kind;
-    CHECK(ss_plot_kind_parse("memroy", &kind, &err) == SS_EINVAL);
-    CHECK_TEXT(err.text, "did you mean \"memory\"?");
-    CHECK_OK(ss_plot_kind_parse("links", &kind, &err));
-    CHECK(kind == SS_PLOT_LINKS);
-}
-
 static void wrong_names_are_refused_before_anything_is_written(void)
 {
     step s;
@@ -1030,7 +1021,6 @@ int main(void)
     RUN(only_a_gantt_chart_has_a_window);
     RUN(a_figure_of_nothing_says_what_there_is_not);
     RUN(bytes_charged_in_closed_form_are_told);
-    RUN(a_misspelt_figure_is_named);
     RUN(wrong_names_are_refused_before_anything_is_written);
     RUN(without_gnuplot_one_is_told_how_to_get_it);
     RUN(gnuplot_is_looked_up_in_the_path);

@@ -156,13 +156,10 @@ static void times_that_no_source_knows_are_refused(void)
 
 static void ways_have_names(void)
 {
-    ss_score_way w;
-    for (uint32_t i = 0; i < SS_SCORE_WAYS; i++) {
-        CHECK_OK(ss_score_way_parse(ss_score_way_name((ss_score_way)i), &w, &err));
-        CHECK(w == (ss_score_way)i);
-    }
-    CHECK(ss_score_way_parse("detla", &w, &err) == SS_EINVAL);
-    CHECK_TEXT(err.text, "did you mean delta?");
+    static const char *const way[SS_SCORE_WAYS] = {"full", "replay", "delta"};
+    for (uint32_t i = 0; i < SS_SCORE_WAYS; i++)
+        CHECK(!strcmp(ss_score_way_name((ss_score_way)i), way[i]), "%s", way[i]);
+    CHECK(!strcmp(ss_score_way_name(SS_SCORE_WAYS), "unknown"));
 }
 
 /* ---- what it says ------------------------------------------------------------------------ */

@@ -239,13 +239,10 @@ static void what_makes_no_sense_is_refused(void)
 
 static void searchers_and_ends_have_names(void)
 {
-    ss_searcher s;
-    for (uint32_t i = 0; i < SS_SEARCHERS; i++) {
-        CHECK_OK(ss_searcher_parse(ss_searcher_name((ss_searcher)i), &s, &err));
-        CHECK(s == (ss_searcher)i);
-    }
-    CHECK(ss_searcher_parse("anealing", &s, &err) == SS_EINVAL);
-    CHECK_TEXT(err.text, "did you mean annealing?");
+    static const char *const searcher[SS_SEARCHERS] = {"mcmc", "greedy", "annealing", "random"};
+    for (uint32_t i = 0; i < SS_SEARCHERS; i++)
+        CHECK(!strcmp(ss_searcher_name((ss_searcher)i), searcher[i]), "%s", searcher[i]);
+    CHECK(!strcmp(ss_searcher_name(SS_SEARCHERS), "unknown"));
     for (uint32_t i = 0; i < SS_ENDS; i++)
         CHECK(strcmp(ss_search_end_name((ss_search_end)i), "unknown") != 0);
 }

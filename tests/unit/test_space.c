@@ -138,15 +138,9 @@ static void a_space_without_a_choice_is_refused(void)
 
 static void moves_have_names(void)
 {
-    for (ss_move m = SS_MOVE_FREE; m < SS_MOVES; m++) {
-        ss_move back = SS_MOVES;
-        CHECK_OK(ss_move_parse(ss_move_name(m), &back, &err));
-        CHECK(back == m, "%s", ss_move_name(m));
-    }
-    ss_move m;
-    CHECK(ss_move_parse("blok", &m, &err) == SS_EINVAL, "blok");
-    CHECK_TEXT(err.text, "move \"blok\": there are free, block, pow2, place and list; did you mean "
-                         "block?");
+    static const char *const move[SS_MOVES] = {"free", "block", "pow2", "place", "list"};
+    for (ss_move m = SS_MOVE_FREE; m < SS_MOVES; m++)
+        CHECK(!strcmp(ss_move_name(m), move[m]), "%s", ss_move_name(m));
     static const char *const reach[SS_REACHES] = {"one", "group", "neighbour", "all", "descent"};
     for (uint32_t k = 0; k < SS_REACHES; k++)
         CHECK(!strcmp(ss_reach_name((ss_reach)k), reach[k]), "%s", reach[k]);
