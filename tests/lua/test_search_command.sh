@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_search.sh - soapstone search: what it refuses, the same again, killed and interrupted and gone on with,
+# test_search_command.sh - soapstone search: what it refuses, the same again, killed and interrupted and gone on with,
 # and the line on a terminal (which needs python3).
 set -u
 dir=$(mktemp -d)
