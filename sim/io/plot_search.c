@@ -18,6 +18,8 @@ typedef struct curve {
     const ss_trajectory_chain *chain;
     const char *label;
     uint32_t order; /* among all chains of all logs */
+    bool walled;    /* nothing was accepted where memory is a wall: the log does not say whether the
+                       start is within it */
 } curve;
 
 typedef struct figure {
@@ -25,6 +27,7 @@ typedef struct figure {
     int64_t cells;
     curve *chain; /* [chains]: those that are shown, in their order */
     uint32_t chains, not_begun, left_out;
+    bool penalty;   /* some cost has a penalty in it */
     double longest; /* of x */
     uint32_t most_steps, window;
     ss_plot_series series[SERIES];
@@ -56,6 +59,18 @@ static ss_time best_of(const ss_trajectory_chain *c)
     return c->steps ? c->step[c->steps - 1].best : c->start_cost;
 }
 
+/* Whether the options of a log have this line. */
+static bool has_option(const ss_plot_log *log, const char *line)
+{
+    size_t n = strlen(line);
+    for (const char *at = log->view->options; at; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        if (!strncmp(at, line, n) && (at[n] == '\n' || !at[n]))
+            return true;
+    }
+    return false;
+}
+
 static int by_best(const void *a, const void *b)
 {
     const curve *x = a, *y = b;
@@ -85,6 +100,14 @@ static const char *label_of(figure *f, const ss_plot_log *log, uint32_t logs, ui
     return label;
 }
 
+static bool has_accepted(const ss_trajectory_chain *c)
+{
+    for (uint32_t i = 0; i < c->steps; i++)
+        if (c->step[i].accepted)
+            return true;
+    return false;
+}
+
 static ss_status list_chains(figure *f, const ss_plot_log *log, uint32_t logs)
 {
     uint32_t all = 0;
@@ -93,7 +116,9 @@ static ss_status list_chains(figure *f, const ss_plot_log *log, uint32_t logs)
     f->chain = ss_arena_take(&f->arena, (all + (size_t)1) * sizeof *f->chain);
     if (!f->chain)
         return ss_fail_memory(f->err, "a figure", all * sizeof *f->chain);
-    for (uint32_t i = 0; i < logs; i++)
+    for (uint32_t i = 0; i < logs; i++) {
+        bool wall = has_option(&log[i], "memory = wall");
+        f->penalty = f->penalty || has_option(&log[i], "memory = penalty");
         for (uint32_t k = 0; k < log[i].view->chains; k++) {
             const ss_trajectory_chain *c = &log[i].view->chain[k];
             if (!c->steps) {
@@ -103,9 +128,10 @@ static ss_status list_chains(figure *f, const ss_plot_log *log, uint32_t logs)
             const char *label = label_of(f, &log[i], logs, k);
             if (!label)
                 return ss_fail_memory(f->err, "a figure", NAME);
-            f->chain[f->chains] = (curve){c, label, f->chains};
+            f->chain[f->chains] = (curve){c, label, f->chains, wall && !has_accepted(c)};
             f->chains++;
         }
+    }
     if (!f->chains)
         return ss_fail(f->err, SS_EINVAL, "no chain of %s has made a proposal yet",
                        logs == 1 ? "this log" : "these logs");
@@ -362,18 +388,32 @@ static bool one_problem(const ss_plot_log *log, uint32_t logs)
     return true;
 }
 
-static void add_words(figure *f, const ss_plot_log *log, uint32_t logs, ss_plot_search_kind kind)
+/* What was found, as far as the logs know it. */
+static void add_best_word(figure *f)
 {
     char b[SS_QUANTITY_TEXT];
-    ss_time best = best_of(f->chain[0].chain);
-    for (uint32_t i = 1; i < f->chains; i++)
-        best = best_of(f->chain[i].chain) < best ? best_of(f->chain[i].chain) : best;
+    ss_time best[2] = {SS_TIME_MAX, SS_TIME_MAX}; /* [1]: of chains that are walled */
+    for (uint32_t i = 0; i < f->chains; i++) {
+        const curve *c = &f->chain[i];
+        ss_time least = best_of(c->chain);
+        best[c->walled] = least < best[c->walled] ? least : best[c->walled];
+    }
+    if (best[0] == SS_TIME_MAX)
+        ss_text_add(&f->title, "nothing accepted; a start's step is %s",
+                    ss_plot_time(best[1], b, sizeof b));
+    else
+        ss_text_add(&f->title, "a %s of %s found", f->penalty ? "cost" : "step",
+                    ss_plot_time(best[0], b, sizeof b));
+}
+
+static void add_words(figure *f, const ss_plot_log *log, uint32_t logs, ss_plot_search_kind kind)
+{
     if (one_problem(log, logs))
         ss_text_add(&f->title, "%.*s on %.*s: ", NAME, log[0].view->model, NAME,
                     log[0].view->topology);
     else
         ss_text_add(&f->title, "%u searches of several problems: ", logs);
-    ss_text_add(&f->title, "a step of %s found", ss_plot_time(best, b, sizeof b));
+    add_best_word(f);
     ss_text *note = f->note;
     if (kind == SS_PLOT_COST && f->drawn < f->values)
         ss_text_add(note++,
@@ -465,8 +505,8 @@ static ss_status make_table(figure *f, const ss_plot_log *log, uint32_t logs,
         x.name = "wall-clock time";
         x.unit = "s";
     }
-    ss_plot_axis cost = {"step time", "s", so->log_y ? 10 : 0, end_at(so->from_y, NAN),
-                         end_at(so->to_y, NAN)};
+    ss_plot_axis cost = {f->penalty ? "cost: step time and penalty" : "step time", "s",
+                         so->log_y ? 10 : 0, end_at(so->from_y, NAN), end_at(so->to_y, NAN)};
     ss_plot_axis share = {ss_text_get(&f->axis), NULL, 0, end_at(so->from_y, -3),
                           end_at(so->to_y, 103)}; /* lines at 0 and 100 are seen */
     ss_plot_curves c = {.figure = ss_plot_search_kind_name(kind),

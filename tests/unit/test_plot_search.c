@@ -310,6 +310,37 @@ static void chains_go_by_the_names_that_tell_them_apart(void)
     ss_text_free(&t);
 }
 
+static void the_rule_of_memory_says_what_was_found(void)
+{
+    ss_trajectory_chain two[2] = {walk_of("data_parallel", steps[0], 300, 1),
+                                  walk_of("expert_rnn", steps[1], 200, 2)};
+    ss_trajectory_view v = view_of(two, 2);
+    ss_plot_search_options so = {0};
+    ss_text t = {0};
+    v.options = "seed = 0\nmemory = penalty\npenalty = 1e-09\n";
+    CHECK_OK(table(&v, 1, SS_PLOT_COST, so, &t));
+    CHECK_TEXT(t.at, "y_axis\tcost: step time and penalty\tlinear");
+    CHECK_TEXT(t.at, "nmt on p100x4: a cost of ");
+    v.options = "my memory = penalty\nmemory = penalty 3\nmemory = wall"; /* the last is a line */
+    ss_text_clear(&t);
+    CHECK_OK(table(&v, 1, SS_PLOT_COST, so, &t));
+    CHECK_TEXT(t.at, "y_axis\tstep time\tlinear");
+    CHECK_TEXT(t.at, "nmt on p100x4: a step of ");
+    for (uint32_t i = 0; i < 300; i++)
+        steps[0][i].accepted = 0;
+    steps[0][299].best = 7; /* of the start that nothing is known of */
+    ss_text_clear(&t);
+    CHECK_OK(table(&v, 1, SS_PLOT_COST, so, &t));
+    CHECK_TEXT(t.at, "nmt on p100x4: a step of ");
+    CHECK(!strstr(t.at, "a step of 7 "), "%.200s", t.at);
+    for (uint32_t i = 0; i < 200; i++)
+        steps[1][i].accepted = 0;
+    ss_text_clear(&t);
+    CHECK_OK(table(&v, 1, SS_PLOT_COST, so, &t));
+    CHECK_TEXT(t.at, "nmt on p100x4: nothing accepted; a start's step is ");
+    ss_text_free(&t);
+}
+
 static void of_many_chains_those_that_found_the_least_are_shown(void)
 {
     enum { CHAINS = 13 };
@@ -404,6 +435,7 @@ int main(void)
     RUN(a_window_shows_what_the_chain_had_there);
     RUN(a_window_that_shows_nothing_is_refused);
     RUN(chains_go_by_the_names_that_tell_them_apart);
+    RUN(the_rule_of_memory_says_what_was_found);
     RUN(of_many_chains_those_that_found_the_least_are_shown);
     RUN(each_figure_is_drawn_in_each_format);
     RUN(no_memory_is_said_and_nothing_is_left);
