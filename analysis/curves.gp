@@ -169,8 +169,9 @@ do for [p = 0 : PANELS - 1] {
     set rmargin at screen (P_LEFT + PANEL_W) / W
     set tmargin at screen 1 - P_TOP / H
     set bmargin at screen 1 - (P_TOP + PANEL_H) / H
-    set xrange [XA : XB]
-    set yrange [YA : YB]
+    # Rounding leaves out a number at the very end of a logarithmic axis.
+    set xrange [XA / (X_STYLE eq "linear" ? 1 : 1 + 1e-9) : XB * (X_STYLE eq "linear" ? 1 : 1 + 1e-9)]
+    set yrange [YA / (Y_STYLE eq "linear" ? 1 : 1 + 1e-9) : YB * (Y_STYLE eq "linear" ? 1 : 1 + 1e-9)]
     # Numbers that have no room are left out, first those that are no powers; their ticks stay, if there are not many.
     X_SPOTS = ""; Y_SPOTS = ""
     if (AT_VALUES) {

@@ -4,6 +4,7 @@
 #include "io/plot_curves.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "io/plot_inside.h"
@@ -49,29 +50,75 @@ static ss_status check_axis(const ss_plot_axis *a, const char *which, ss_error *
                        a->log);
     if (isinf(a->from) || isinf(a->to) || a->from >= a->to)
         return ss_fail(err, SS_EINVAL, "axis %s goes from %g to %g", which, a->from, a->to);
-    if (a->log && (a->from <= 0 || a->to <= 0))
-        return ss_fail(err, SS_EINVAL, "axis %s is logarithmic and cannot go from %g to %g", which,
-                       a->from, a->to);
+    if (a->log && a->from <= 0)
+        return ss_fail(err, SS_EINVAL, "from_%s is %g: an axis that is logarithmic begins above 0",
+                       which, a->from);
+    if (a->log && a->to <= 0)
+        return ss_fail(err, SS_EINVAL, "to_%s is %g: an axis that is logarithmic ends above 0",
+                       which, a->to);
     return SS_OK;
 }
 
-static ss_status check_point(const ss_plot_curves *c, const ss_plot_series *s, uint32_t i,
-                             ss_error *err)
+static ss_status check_point(const ss_plot_curves *c, uint32_t k, uint32_t i, ss_error *err)
 {
-    const char *name = s->label ? s->label : "";
+    char name[80];
+    const ss_plot_series *s = &c->series[k];
+    if (s->label)
+        snprintf(name, sizeof name, "\"%.60s\"", s->label);
+    else
+        snprintf(name, sizeof name, "%u", k + 1);
     double x = s->x[i], y = s->y[i];
     if (!isfinite(x) || isinf(y))
-        return ss_fail(err, SS_EINVAL, "series \"%.60s\", point %u: (%g, %g) is nowhere", name,
-                       i + 1, x, y);
-    if (c->x.log && x < 0)
-        return ss_fail(err, SS_EINVAL,
-                       "series \"%.60s\", point %u: x is %g, and that axis is logarithmic", name,
-                       i + 1, x);
+        return ss_fail(err, SS_EINVAL, "series %s, point %u: (%g, %g) is nowhere", name, i + 1, x,
+                       y);
+    if (c->x.log && (x < 0 || (x == 0 && !c->zero_at_left)))
+        return ss_fail(err, SS_EINVAL, "series %s, point %u: x is %g, and that axis is logarithmic",
+                       name, i + 1, x);
     if (c->y.log && y <= 0)
-        return ss_fail(err, SS_EINVAL,
-                       "series \"%.60s\", point %u: y is %g, and that axis is logarithmic", name,
-                       i + 1, y);
+        return ss_fail(err, SS_EINVAL, "series %s, point %u: y is %g, and that axis is logarithmic",
+                       name, i + 1, y);
     return SS_OK;
+}
+
+/* Whether something of what lies between two values is between the ends of an axis. */
+static bool meets(const ss_plot_axis *a, double v, double w)
+{
+    return !(fmax(v, w) < a->from) && !(fmin(v, w) > a->to); /* an end that is not given is NAN */
+}
+
+/* Whether the axes leave something of a series: a point, or what may be a part of a line. */
+static bool is_seen(const ss_plot_curves *c, const ss_plot_series *s)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        if (isnan(s->y[i]))
+            continue;
+        bool joined = s->look != SS_PLOT_POINTS && i && !isnan(s->y[i - 1]);
+        uint32_t k = joined ? i - 1 : i;
+        if (meets(&c->x, s->x[k], s->x[i]) && meets(&c->y, s->y[k], s->y[i]))
+            return true;
+    }
+    return false;
+}
+
+static ss_status check_seen(const ss_plot_curves *c, ss_error *err)
+{
+    for (uint32_t k = 0; k < c->n; k++)
+        if (is_seen(c, &c->series[k]))
+            return SS_OK;
+    double least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
+    for (uint32_t k = 0; k < c->n; k++)
+        for (uint32_t i = 0; i < c->series[k].n; i++) {
+            double v[2] = {c->series[k].x[i], c->series[k].y[i]};
+            for (int d = 0; d < 2 && !isnan(v[1]); d++) {
+                least[d] = fmin(least[d], v[d]);
+                most[d] = fmax(most[d], v[d]);
+            }
+        }
+    return ss_fail(
+        err, SS_EINVAL,
+        "there is nothing to see between the ends of the axes that are given: x goes from "
+        "%g to %g, y from %g to %g",
+        least[0], most[0], least[1], most[1]);
 }
 
 static ss_status check(const ss_plot_curves *c, ss_error *err)
@@ -88,7 +135,7 @@ static ss_status check(const ss_plot_curves *c, ss_error *err)
                     SS_PLOT_MAX_PANELS);
     for (uint32_t k = 0; !s && k < c->n; k++)
         for (uint32_t i = 0; !s && i < c->series[k].n; i++) {
-            s = check_point(c, &c->series[k], i, err);
+            s = check_point(c, k, i, err);
             points += isnan(c->series[k].y[i]) ? 0 : 1;
         }
     for (uint32_t k = 0; !s && k < c->n; k++)
@@ -98,7 +145,7 @@ static ss_status check(const ss_plot_curves *c, ss_error *err)
                     entries, SS_PLOT_MAX_ENTRIES);
     if (!s && !points)
         s = ss_fail(err, SS_EINVAL, "there is nothing to draw: no series has a point");
-    return s;
+    return s ? s : check_seen(c, err);
 }
 
 /* ---------------------------------------------------------------------------------- the table */

@@ -50,6 +50,14 @@ claim("series that make no sense are refused by their number", function()
   wrong("series 1 is published and pale", { { x = { 1 }, y = { 3 }, published = true, pale = true } })
   wrong("point 1: (inf, 3) is nowhere", { { x = { math.huge }, y = { 3 } } })
   wrong("point 1: y is 0, and that axis is logarithmic", { { x = { 1 }, y = { 0 } } }, { logy = true })
+  wrong("series \"b\", point 2: y is -3, and that axis is logarithmic",
+    { { x = { 1 }, y = { 1 } }, { label = "b", x = { 1, 2 }, y = { 1, -3 } } }, { logy = true })
+  wrong("series \"b\", point 2: x is 0, and that axis is logarithmic", { { label = "b", x = { 1, 0 }, y = { 3, 4 } } }, { logx = true })
+  wrong("series 2, point 1: x is -2, and that axis is logarithmic",
+    { { x = { 1 }, y = { 1 } }, { x = { -2 }, y = { 3 } } }, { logx = true })
+  wrong("from_y is 0: an axis that is logarithmic begins above 0", { { x = { 1 }, y = { 3 } } }, { logy = true, from_y = 0 })
+  wrong("nothing to see between the ends of the axes that are given: x goes from 1 to 1, y from 3 to 3",
+    { { x = { 1 }, y = { 3 } } }, { to_x = 0.5 })
   wrong("axis y goes from 4 to 2", { { x = { 1 }, y = { 0 } } }, { from_y = 4, to_y = 2 })
 end)
 
@@ -133,6 +141,16 @@ claim("numbers of an axis stand beside each other, and at least two of them", fu
     end
   end
   assert(pairs_seen >= 50, pairs_seen)
+end)
+
+claim("a logarithmic axis has a number at its very end", function()
+  if not draws then return end
+  plot.lines({ { x = { 10, 70, 2000 }, y = { 1, 2, 3 } } }, "lines.svg", { logx = true, from_x = 10 })
+  local file = assert(io.open "lines.svg")
+  local text = file:read "a"
+  file:close()
+  table_of "lines.svg"
+  assert(text:find("<text>10<", 1, true) and text:find("<text>100<", 1, true), "no number at 10")
 end)
 
 check.done()

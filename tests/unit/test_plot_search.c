@@ -116,7 +116,10 @@ static void what_makes_no_curves_is_refused(void)
     CHECK_TEXT(err.text, "axis x goes from 8 to 3");
     c.x = (ss_plot_axis){"devices", NULL, 2, -1, 3};
     CHECK(ss_plot_curves_data(&c, &t, &err) == SS_EINVAL);
-    CHECK_TEXT(err.text, "axis x is logarithmic and cannot go from -1 to 3");
+    CHECK_TEXT(err.text, "from_x is -1: an axis that is logarithmic begins above 0");
+    c.x = (ss_plot_axis){"devices", NULL, 2, NAN, 0};
+    CHECK(ss_plot_curves_data(&c, &t, &err) == SS_EINVAL);
+    CHECK_TEXT(err.text, "to_x is 0: an axis that is logarithmic ends above 0");
     c = right;
     c.n = 0;
     CHECK(ss_plot_curves_data(&c, &t, &err) == SS_EINVAL);
@@ -133,6 +136,44 @@ static void what_makes_no_curves_is_refused(void)
     s.x = far;
     CHECK(ss_plot_curves_data(&c, &t, &err) == SS_EINVAL && !t.n);
     CHECK_TEXT(err.text, "point 2: (inf, 7) is nowhere");
+    ss_text_free(&t);
+}
+
+static void curves_of_which_nothing_is_seen_are_refused(void)
+{
+    static const double x[] = {0, 2, 3}, y[] = {0.5, 7, 9};
+    static const char *const panel[] = {""};
+    ss_plot_series s = {.label = "seven", .x = x, .y = y, .n = 3};
+    ss_plot_curves c = {.figure = "lines",
+                        .title = "",
+                        .x = {"devices", NULL, 0, NAN, NAN},
+                        .y = {"speed", NULL, 0, NAN, NAN},
+                        .panel = panel,
+                        .panels = 1,
+                        .series = &s,
+                        .n = 1};
+    ss_text t = {0};
+    c.x.log = 10;
+    CHECK(ss_plot_curves_data(&c, &t, &err) == SS_EINVAL && !t.n);
+    CHECK_TEXT(err.text, "series \"seven\", point 1: x is 0, and that axis is logarithmic");
+    c.zero_at_left = true;
+    CHECK_OK(ss_plot_curves_data(&c, &t, &err));
+    c.x.log = 0;
+    c.y.from = 9.5;
+    CHECK(ss_plot_curves_data(&c, &t, &err) == SS_EINVAL);
+    CHECK_TEXT(err.text,
+               "nothing to see between the ends of the axes that are given: x goes from 0 "
+               "to 3, y from 0.5 to 9");
+    c.y.from = 9;
+    CHECK_OK(ss_plot_curves_data(&c, &t, &err));
+    c.y.from = 3; /* a line goes through where no point is */
+    c.y.to = 4;
+    CHECK_OK(ss_plot_curves_data(&c, &t, &err));
+    s.look = SS_PLOT_POINTS;
+    CHECK(ss_plot_curves_data(&c, &t, &err) == SS_EINVAL);
+    s.look = SS_PLOT_BOTH;
+    c.x.to = -1;
+    CHECK(ss_plot_curves_data(&c, &t, &err) == SS_EINVAL);
     ss_text_free(&t);
 }
 
@@ -279,7 +320,15 @@ static void a_window_that_shows_nothing_is_refused(void)
     CHECK_TEXT(err.text, "to_x is 0: a search begins at 0");
     CHECK(table(&v, 1, SS_PLOT_COST, (ss_plot_search_options){.log_y = true, .from_y = {true, 0}},
                 &t) == SS_EINVAL);
-    CHECK_TEXT(err.text, "axis y is logarithmic and cannot go from 0");
+    CHECK_TEXT(err.text, "from_y is 0: an axis that is logarithmic begins above 0");
+    CHECK(table(&v, 1, SS_PLOT_COST, (ss_plot_search_options){.from_y = {true, 0.0031}}, &t) ==
+          SS_EINVAL);
+    CHECK_TEXT(err.text,
+               "nothing to see between the ends of the axes that are given: x goes from 0 "
+               "to 300, y from 0.00");
+    CHECK(table(&v, 1, SS_PLOT_ACCEPTANCE,
+                (ss_plot_search_options){.from_y = {true, 100.5}, .to_y = {true, 120}},
+                &t) == SS_EINVAL);
     ss_text_free(&t);
 }
 
@@ -430,6 +479,7 @@ int main(void)
         return 99;
     RUN(what_makes_no_figure_of_a_search_is_refused);
     RUN(what_makes_no_curves_is_refused);
+    RUN(curves_of_which_nothing_is_seen_are_refused);
     RUN(thinning_loses_nothing_of_the_best_curve);
     RUN(shares_are_means_of_the_window);
     RUN(a_window_shows_what_the_chain_had_there);
