@@ -408,6 +408,8 @@ static void add_best_word(figure *f)
 
 static void add_words(figure *f, const ss_plot_log *log, uint32_t logs, ss_plot_search_kind kind)
 {
+    if (logs == 1 && log->label)
+        ss_text_add(&f->title, "%.*s: ", NAME, log->label);
     if (one_problem(log, logs))
         ss_text_add(&f->title, "%.*s on %.*s: ", NAME, log[0].view->model, NAME,
                     log[0].view->topology);

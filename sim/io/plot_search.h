@@ -26,7 +26,8 @@ typedef enum ss_plot_search_kind {
 const char *ss_plot_search_kind_name(ss_plot_search_kind k); /* "search", "acceptance" */
 
 typedef struct ss_plot_log {
-    const char *label; /* tells it from the others; a chain is named too where there are several */
+    const char *label; /* tells it from the others; a chain is named too where there are several.
+                          Of one log it is in the title; NULL: not there */
     const ss_trajectory_view *view;
 } ss_plot_log;
 

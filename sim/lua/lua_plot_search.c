@@ -76,8 +76,7 @@ static logs *read_logs(lua_State *L, const char *what)
     if (lua_type(L, 1) == LUA_TSTRING) {
         logs *l = push_logs(L, 1);
         l->log[0].path = lua_tostring(L, 1);
-        l->log[0].label = push_short(L, l->log[0].path);
-        return l;
+        return l; /* one log needs no name */
     }
     if (!lua_istable(L, 1))
         ss_lua_refuse(L, "%s takes the path of a log, or a table of paths, as argument 1, not %s",
@@ -88,6 +87,7 @@ static logs *read_logs(lua_State *L, const char *what)
     if (n > MAX_LOGS)
         ss_lua_refuse(L, "%s: %d logs are too many for one figure", what, (int)n);
     logs *l = push_logs(L, (uint32_t)n);
+    bool unnamed = false;
     luaL_checkstack(L, 2 * (int)n + 4, what);
     for (uint32_t i = 0; i < n; i++) {
         lua_rawgeti(L, keys, i + 1);
@@ -98,7 +98,10 @@ static logs *read_logs(lua_State *L, const char *what)
         bool named = lua_type(L, -2) == LUA_TSTRING;
         lua_pop(L, named ? 1 : 2); /* the path stays in the table, the name on the stack */
         l->log[i].label = named ? lua_tostring(L, -1) : push_short(L, l->log[i].path);
+        unnamed = unnamed || !named;
     }
+    if (n == 1 && unnamed)
+        l->log[0].label = NULL;
     tell_apart(l);
     return l;
 }
@@ -152,6 +155,22 @@ static const ss_opt search_list[] = {
     {0},
 };
 
+/* Where no chain has a proposal, a log that was killed may have them in its journal. */
+static ss_status check_rows(const logs *l, ss_error *err)
+{
+    for (uint32_t i = 0; i < l->n; i++)
+        for (uint32_t k = 0; k < l->log[i].view.chains; k++)
+            if (l->log[i].view.chain[k].steps)
+                return SS_OK;
+    for (uint32_t i = 0; i < l->n; i++)
+        if (ss_trajectory_look(l->log[i].path) == SS_TRAJECTORY_KILLED)
+            return ss_fail(err, SS_EINVAL,
+                           "%s was killed before a proposal was in it; \"soapstone repair %s\" "
+                           "brings in those of its journal",
+                           l->log[i].path, l->log[i].path);
+    return SS_OK;
+}
+
 /* Reads the logs into l and draws them; nothing here may jump. */
 static ss_status draw(logs *l, ss_plot_log *list, ss_plot_search_kind kind, const char *out,
                       const ss_plot_search_options *so, const ss_plot_options *o, ss_error *err)
@@ -161,6 +180,8 @@ static ss_status draw(logs *l, ss_plot_log *list, ss_plot_search_kind kind, cons
         s = ss_trajectory_read(l->log[i].path, &l->log[i].view, err);
         list[i] = (ss_plot_log){l->log[i].label, &l->log[i].view};
     }
+    if (!s)
+        s = check_rows(l, err);
     return s ? s : ss_plot_search(list, l->n, kind, out, so, o, err);
 }
 

@@ -300,6 +300,18 @@ claim("memory may be a wall, and pins are kept", function()
   fails("search.mcmc: the strategy was made for another topology quad", make.mcmc, tight, { start = start })
 end)
 
+claim("a log whose proposals are all in its journal is to be repaired before it is drawn", function()
+  local s = make.mcmc(problem, { log = path "begun.h5", proposals = 3 })
+  local no = path "no.svg"
+  fails("no chain of this log has made a proposal yet", soapstone.plot.search, path "begun.h5", no)
+  for _, ending in ipairs { "", ".journal" } do -- nobody writes to a copy
+    assert(os.execute(("cp '%s' '%s'"):format(path("begun.h5" .. ending), path("killed.h5" .. ending))))
+  end
+  fails("\"soapstone repair " .. path "killed.h5" .. "\" brings in those of its journal", soapstone.plot.search,
+    { path "begun.h5", path "killed.h5" }, no)
+  s:run()
+end)
+
 claim("an exhaustive search keeps a log, and heeds memory", function()
   local o = { log = path "all.h5", files = { ["note.txt"] = "why" } }
   local best, proof = make.exhaustive(problem, o)
@@ -310,7 +322,18 @@ claim("an exhaustive search keeps a log, and heeds memory", function()
   contains(text, ("data_parallel: %d proposals, step"):format(proof.simulated))
   contains(text, "; proven")
   assert(proof.better and proof.simulated > 0)
-  soapstone.plot.search(path "all.h5", path "all.svg")
+  if os.execute "command -v gnuplot >/dev/null 2>&1" then
+    local function title(logs)
+      soapstone.plot.search(logs, path "all.svg")
+      local table_of = assert(io.open(path "all.svg.tsv"))
+      local title = table_of:read "a":match "\ttitle\t([^\t]*)"
+      table_of:close()
+      return title
+    end
+    local plain = title(path "all.h5")
+    equal(title { path "all.h5" }, plain)
+    equal(title { mine = path "all.h5" }, "mine: " .. plain)
+  end
   fails("search with other options", make.mcmc, problem, { log = path "all.h5", resume = true, moves = "block" })
   fails("option 'penalty' goes with", make.exhaustive, problem, { penalty = 1e-9 })
   fails("option 'files' is for a log", make.exhaustive, problem, { files = {} })

@@ -347,6 +347,7 @@ static void chains_go_by_the_names_that_tell_them_apart(void)
     CHECK_TEXT(t.at, "entry\texpert_rnn\tsteps plain\t1\t0\n");
     CHECK_TEXT(t.at, "entry\tthin: current cost\tsteps pale\t-1\t0\n");
     CHECK_TEXT(t.at, "x_axis\twall-clock time\tlinear");
+    CHECK_TEXT(t.at, "title\tone: nmt on p100x4: a step of ");
     ss_text_clear(&t);
     CHECK_OK(table(v, 2, SS_PLOT_COST, so, &t));
     CHECK_TEXT(t.at, "entry\tone, data_parallel\tsteps plain\t0\t0\n");
