@@ -68,7 +68,7 @@ has tp/quality-rnntc.json "softmax"
 expect 0 "86 of the 95 points" training tp --seconds 0 --proposals 3
 has tp/training.tsv "figure 8	0.625"
 if command -v gnuplot >/dev/null 2>&1; then
-  for figure in throughput-p100 progress quality training; do
+  for figure in throughput-p100 progress quality training nmt64; do
     has tp/$figure.svg "<svg"
     has tp/$figure.png PNG
   done

@@ -2,6 +2,8 @@
 --
 --   soapstone run scripts/lua/paper/flexflow/nmt64.lua [FOLDER] [--long] [--NAME VALUE]...
 --
+-- It writes nmt64.tsv, nmt64.svg, nmt64.png and nmt64-found.json, the strategy that was found, into FOLDER.
+--
 -- The published bytes are those that the authors' simulator counts, to the last digit; it takes the state that one recurrent
 -- operator hands to the next for as many states as the operator has steps.  Both ways of counting are shown.
 
@@ -85,3 +87,22 @@ the published figure is %.1f %% below that, ours begins from it.]]):format(DEVIC
   100 * (1 - published.data_parallel.sum_task_compute_s / (DEVICES * 0.64))))
 paper.write(o.folder .. "/nmt64.tsv", { "strategy", "step_s", "step_s_published", "gib", "gib_as_in_2018", "gib_published",
   "compute_s", "compute_s_published" }, file)
+
+-- Each panel has the strategies beside each other, by their numbers, and a unit of its own.
+local panels = { -- what it is of, and columns of `file`
+  { "(a) seconds of a step", { ours = 2, published = 3 } },
+  { "(b) GiB moved in a step", { ours = 4, published = 6, ["ours, counted as in 2018"] = 5 } },
+  { "(c) seconds of computation", { ours = 7, published = 8 } },
+}
+local series, numbered = {}, {}
+for i, case in ipairs(cases) do numbered[i] = ("%d: %s"):format(i, case[1]) end
+for _, panel in ipairs(panels) do
+  for colour, label in ipairs { "ours", "published", "ours, counted as in 2018" } do
+    local column = panel[2][label]
+    local one = { panel = panel[1], label = label, colour = colour, published = label == "published", x = {}, y = {} }
+    for i, row in ipairs(file) do one.x[i], one.y[i] = i, row[column] end
+    if column then series[#series + 1] = one end
+  end
+end
+paper.draw("lines", series, o.folder .. "/nmt64.svg", { title = "NMT on 64 K80", look = "points", ticks_at_values = true,
+  columns = 3, from_x = 0.5, to_x = 3.5, from_y = 0, width = 7, note = table.concat(numbered, ", ") .. "." })
