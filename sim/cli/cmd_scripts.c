@@ -7,6 +7,7 @@
 #include "cli/host.h"
 #include "io/file.h"
 #include "io/record.h"
+#include "io/strategy_file.h"
 #include "io/trajectory.h"
 
 #define DEBUG_FLAG                                                                                 \
@@ -47,7 +48,9 @@ static ss_status refuse_unreadable(const ss_cli *cli, const char *flag, ss_error
 }
 
 /* Whether a file can be written is asked first: hours of work that then cannot be kept are lost. */
-static ss_status check_place(const ss_cli *cli, const char *flag, ss_error *err)
+static ss_status check_place(const ss_cli *cli, const char *flag,
+                             ss_status (*check_kind)(const char *path, ss_error *err),
+                             ss_error *err)
 {
     const char *path = ss_args_value(cli, flag);
     ss_file f = {0};
@@ -58,23 +61,20 @@ static ss_status check_place(const ss_cli *cli, const char *flag, ss_error *err)
         s = ss_trajectory_check_ended(path, err);
     if (!s)
         s = ss_file_begin(path, &f, err);
+    ss_file_abandon(&f);
+    if (!s)
+        s = check_kind(path, err);
     if (s)
         return ss_fail_in(err, "--%s", flag);
-    ss_file_abandon(&f);
     return SS_OK;
 }
 
 static int simulate(ss_cli *cli)
 {
-    const char *record = ss_args_value(cli, "record");
     ss_error err;
     if (refuse_unreadable(cli, "model", &err) || refuse_unreadable(cli, "topology", &err) ||
-        check_place(cli, "record", &err))
+        check_place(cli, "record", ss_record_check_place, &err))
         return ss_cli_fail(&err);
-    if (record && ss_record_check_place(record, &err)) {
-        ss_fail_in(&err, "--record");
-        return ss_cli_fail(&err);
-    }
     return ss_host_script_command(cli);
 }
 
@@ -137,7 +137,7 @@ static int search(ss_cli *cli)
     ss_error err;
     if (refuse_unreadable(cli, "model", &err) || refuse_unreadable(cli, "topology", &err) ||
         refuse_one_file(cli, "log", &err) || refuse_one_file(cli, "resume", &err) ||
-        check_place(cli, "save", &err))
+        check_place(cli, "save", ss_strategy_check_place, &err))
         return ss_cli_fail(&err);
     return ss_host_script_command(cli);
 }

@@ -386,6 +386,20 @@ ss_status ss_file_check_regular(const char *path, ss_error *err)
                                           : "device");
 }
 
+bool ss_file_holds(const char *path)
+{
+    struct stat is;
+    return !stat(path, &is) && S_ISREG(is.st_mode) && is.st_size;
+}
+
+ss_status ss_file_fail_kind(ss_error *err, const char *path, const char *kind)
+{
+    return ss_fail(err, SS_EINVAL,
+                   "cannot write %s: there is a file of that name which is no %s, and it would be "
+                   "lost: give another name, or remove it",
+                   path, kind);
+}
+
 /* Of the folder in which the path lies. */
 static bool stat_folder(const char *path, const char **name, struct stat *is)
 {

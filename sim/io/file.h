@@ -53,6 +53,11 @@ void ss_file_abandon(ss_file *f);        /* removes the temporary file; {0} is f
 /* Refuses what is there and is no regular file: a pipe, a device.  Not /dev/null and what this process
  * has open (/dev/stdout, /dev/fd/N), which whoever names them means. */
 ss_status ss_file_check_regular(const char *path, ss_error *err);
+/* Whether there is a regular file with something in it, which writing would replace: for whoever then
+ * looks whether it is of his own kind. */
+bool ss_file_holds(const char *path);
+/* The sentence about one that is of another kind: "record or log of this soapstone". */
+ss_status ss_file_fail_kind(ss_error *err, const char *path, const char *kind);
 /* Whether both are names of one file, by another spelling or by a link, also where it is not there
  * yet. */
 bool ss_file_same(const char *a, const char *b);

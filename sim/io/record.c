@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "io/file.h"
 #include "io/h5.h"
 #include "io/record_inside.h"
 #include "io/record_layout.h"
@@ -107,10 +107,9 @@ static ss_status put_manifest(ss_h5 *f, const ss_manifest *m, ss_error *err)
 
 ss_status ss_record_check_place(const char *path, ss_error *err)
 {
-    struct stat is;
     ss_h5 *f = NULL;
     ss_error reason;
-    if (stat(path, &is) || !S_ISREG(is.st_mode) || !is.st_size)
+    if (!ss_file_holds(path))
         return SS_OK;
     ss_status s = ss_h5_open(path, &f, &reason);
     if (!s)
@@ -118,12 +117,7 @@ ss_status ss_record_check_place(const char *path, ss_error *err)
     ss_h5_close(f);
     if (s == SS_ENOMEM)
         return ss_fail(err, s, "%s", reason.text);
-    if (s)
-        return ss_fail(err, SS_EINVAL,
-                       "cannot write %s: there is a file of that name which is no record or log of "
-                       "this soapstone, and it would be lost: give another name, or remove it",
-                       path);
-    return SS_OK;
+    return s ? ss_file_fail_kind(err, path, "record or log of this soapstone") : SS_OK;
 }
 
 ss_status ss_record_create(const char *path, const ss_manifest *manifest, ss_record **out,

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "io/file.h"
+#include "io/trajectory.h"
 
 enum { MOST_BYTES = 1 << 28 }; /* 1,000 operators of 65,536 parts each and room to spare */
 
@@ -100,6 +101,31 @@ ss_status ss_strategy_write(const ss_strategy *s, ss_text *out, ss_error *err)
     }
     ss_text_add(out, "\n  }\n}\n");
     return ss_text_status(out, err);
+}
+
+/* Also of a later version, and of any model. */
+static bool is_one(const ss_text *text)
+{
+    json_t *root = json_loadb(ss_text_get(text), text->n, 0, NULL);
+    const char *format = json_string_value(json_object_get(root, "format"));
+    bool is = format && !strcmp(format, FORMAT);
+    json_decref(root);
+    return is;
+}
+
+ss_status ss_strategy_check_place(const char *path, ss_error *err)
+{
+    ss_text text = {0};
+    ss_error reason;
+    ss_status s = ss_trajectory_check_ended(path, err);
+    if (s || !ss_file_holds(path))
+        return s;
+    s = ss_file_read(path, MOST_BYTES, &text, &reason);
+    bool ours = !s && is_one(&text);
+    ss_text_free(&text);
+    if (s == SS_ENOMEM)
+        return ss_fail(err, s, "%s", reason.text);
+    return ours ? SS_OK : ss_file_fail_kind(err, path, "strategy file of soapstone");
 }
 
 ss_status ss_strategy_save(const ss_strategy *s, const char *path, ss_error *err)

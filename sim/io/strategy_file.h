@@ -31,6 +31,10 @@
 enum { SS_STRATEGY_FILE_VERSION = 1 };
 
 ss_status ss_strategy_write(const ss_strategy *s, ss_text *out, ss_error *err); /* appends */
+/* Refuses a path where there is a file that is no strategy (a script, a record, a log whether it ended
+ * or not), so that a slip of the pen replaces none; an empty one is nobody's. */
+ss_status ss_strategy_check_place(const char *path, ss_error *err);
+/* Replaces whatever is there. */
 ss_status ss_strategy_save(const ss_strategy *s, const char *path, ss_error *err);
 
 typedef struct ss_strategy_loading {

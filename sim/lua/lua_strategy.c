@@ -609,7 +609,7 @@ static int strategy_save(lua_State *L)
     const char *path = ss_lua_text(L, 2, "strategy:save: the path");
 
     ss_error err;
-    if (ss_trajectory_check_ended(path, &err) || ss_strategy_save(s->strategy, path, &err))
+    if (ss_strategy_check_place(path, &err) || ss_strategy_save(s->strategy, path, &err))
         return ss_lua_raise(L, &err);
     return 0;
 }

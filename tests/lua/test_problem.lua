@@ -203,6 +203,14 @@ claim("a strategy goes to a file and comes back", function()
   local s = p:strategy("random", { seed = 11 }):pin "fc2"
   local path = os.tmpname()
   s:save(path)
+  s:save(path) -- in place of itself
+  local own = os.tmpname()
+  local f <close> = assert(io.open(own, "w"))
+  f:write "return 1\n"
+  f:flush()
+  fails("there is a file of that name which is no strategy file of soapstone", s.save, s, own)
+  equal(io.open(own):read "a", "return 1\n")
+  os.remove(own)
   local back, counts = p:load_strategy(path, { name = "again" })
   assert(back == s)
   equal(back.name, "again")

@@ -66,6 +66,11 @@ echo 'int main(void) { return 0; }' >own.c
 cp own.c kept.c
 expect 2 "cannot write own.c: there is a file of that name which is no record or log" search -m mlp -t ring --log own.c
 expect 2 "--record: cannot write own.c: there is a file" simulate -m mlp -t ring -s whole --record own.c
+for searcher in mcmc exhaustive; do
+  expect 2 "--save: cannot write own.c: there is a file of that name which is no strategy file of soapstone" \
+    search -m mlp -t ring --searcher $searcher --save own.c
+done
+if [ ! -s out ]; then ok; else bad "searched before the place of the best was looked at"; fi
 if cmp -s own.c kept.c && [ ! -e own.c.journal ]; then ok; else bad "a file of another kind was touched"; fi
 mkfifo pipe.svg
 expect 2 "--save: cannot write pipe.svg: it is a pipe" search -m mlp -t ring --save pipe.svg
@@ -76,6 +81,12 @@ expect 2 "--output: cannot write pipe.svg: it is a pipe" plot search a.h5 -o pip
 # what works; a small network, so that thousands of proposals take a second
 small="-m mlp -t ring -o model.batch=64 -o model.layers=3"
 expect 0 "mcmc: best " search $small -n 200 --save best.json
+cp best.json first.json
+expect 0 "mcmc: best " search $small -n 300 --save first.json
+: >empty.json
+expect 0 "mcmc: best " search $small -n 200 --save empty.json
+if cmp -s best.json empty.json; then ok; else bad "an empty file was no place for the best"; fi
+expect 0 "mcmc: best " search $small -n 200
 for text in "data_parallel" "expert_cnn" "chain " "proposals 200," "400 proposals in" "at proposal" "options: searcher mcmc, seed 0" "step time" \
   "assumptions: A1"; do
   if grep -qF -- "$text" out; then ok; else bad "the page of a search does not say: $text"; fi
@@ -120,6 +131,8 @@ begin() {
 }
 if command -v h5dump >/dev/null 2>&1; then
   expect 0 "proposals" search $small -n $many --seed 5 --log whole.h5 --save whole.json
+  expect 2 "--save: cannot write whole.h5: there is a file of that name which is no strategy" \
+    search $small -n 10 --save whole.h5
   rows whole.h5 >whole.rows
   if [ "$(grep -c '^' whole.rows)" -gt 10000 ]; then ok; else bad "the rows of a log are few"; fi
 

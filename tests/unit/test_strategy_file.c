@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "io/file.h"
 #include "io/strategy_file.h"
 
 enum { SEED = 410 };
@@ -131,6 +132,31 @@ static void a_saved_strategy_is_loaded(void)
     CHECK(ss_strategy_save(s, path, &err) == SS_ENOTFOUND, "%s", err.text);
     ss_strategy_free(s);
     ss_strategy_free(back);
+}
+
+/* What a slip of the pen would lose. */
+static void other_files_are_no_place_for_a_strategy(void)
+{
+    static const char *const other[] = {"return 1\n", "{\"format\": \"soapstone\"}\n",
+                                        "[\"soapstone strategy\"]",
+                                        "{\"format\": \"soapstone strategy\"", "\x89HDF\r\n\x1a\n"};
+    char path[] = "/tmp/soapstone-test-strategy-XXXXXX";
+    int fd = mkstemp(path);
+    CHECK(fd >= 0, "mkstemp");
+    CHECK_OK(ss_strategy_check_place(path, &err)); /* it is empty */
+    for (size_t i = 0; i < sizeof other / sizeof other[0]; i++) {
+        CHECK_OK(ss_file_write(path, other[i], strlen(other[i]), &err));
+        CHECK(ss_strategy_check_place(path, &err) == SS_EINVAL, "%s", other[i]);
+        CHECK_TEXT(err.text, "no strategy file of soapstone");
+        CHECK_TEXT(err.text, path);
+    }
+    ss_strategy *s = example();
+    CHECK_OK(ss_strategy_save(s, path, &err));
+    CHECK_OK(ss_strategy_check_place(path, &err));
+    ss_strategy_free(s);
+    close(fd);
+    unlink(path);
+    CHECK_OK(ss_strategy_check_place(path, &err));
 }
 
 /* The example with its first `old` replaced. */
@@ -399,6 +425,7 @@ int main(void)
     RUN(a_file_has_a_line_for_each_operator);
     RUN(what_is_written_is_read_back_with_its_pins);
     RUN(a_saved_strategy_is_loaded);
+    RUN(other_files_are_no_place_for_a_strategy);
     RUN(wrong_files_are_refused_with_the_place);
     RUN(every_truncation_is_refused);
     RUN(by_name_a_strategy_fits_another_size_of_the_model);
