@@ -88,7 +88,8 @@ the published figure is %.1f %% below that, ours begins from it.]]):format(DEVIC
 paper.write(o.folder .. "/nmt64.tsv", { "strategy", "step_s", "step_s_published", "gib", "gib_as_in_2018", "gib_published",
   "compute_s", "compute_s_published" }, file)
 
--- Each panel has the strategies beside each other, by their numbers, and a unit of its own.
+-- Each panel has the strategies beside each other, by their numbers, and a unit of its own.  Open squares of what is published
+-- come last: what is equal is seen within.
 local panels = { -- what it is of, and columns of `file`
   { "(a) seconds of a step", { ours = 2, published = 3 } },
   { "(b) GiB moved in a step", { ours = 4, published = 6, ["ours, counted as in 2018"] = 5 } },
@@ -97,7 +98,8 @@ local panels = { -- what it is of, and columns of `file`
 local series, numbered = {}, {}
 for i, case in ipairs(cases) do numbered[i] = ("%d: %s"):format(i, case[1]) end
 for _, panel in ipairs(panels) do
-  for colour, label in ipairs { "ours", "published", "ours, counted as in 2018" } do
+  for _, look in ipairs { { "ours", 1 }, { "ours, counted as in 2018", 3 }, { "published", 2 } } do
+    local label, colour = look[1], look[2]
     local column = panel[2][label]
     local one = { panel = panel[1], label = label, colour = colour, published = label == "published", x = {}, y = {} }
     for i, row in ipairs(file) do one.x[i], one.y[i] = i, row[column] end
