@@ -79,7 +79,7 @@ static void tell_search(void)
     ss_trajectory_chain chain[2] = {walk_of("data_parallel", row[0], 40, 1),
                                     walk_of("expert_rnn", row[1], 30, 2)};
     ss_trajectory_view v = view_of(chain, 2);
-    ss_plot_log log = {"nmt", &v};
+    ss_plot_log log = {NULL, &v};
     ss_plot_search_options so = {0};
     ss_plot_options o = {0};
     ss_text t = {0};
