@@ -332,7 +332,7 @@ static ss_status no_signature(const char *path, const unsigned char *head, size_
 }
 
 /* The common mistakes have better words than the library's. */
-static ss_status check_signature(const char *path, uint64_t *bytes, ss_error *err)
+ss_status ss_h5_check_signature(const char *path, uint64_t *bytes, ss_error *err)
 {
     static const unsigned char signature[SIGNATURE] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not make us wait */
@@ -370,7 +370,7 @@ bool ss_h5_begins(const char *path)
 ss_status ss_h5_open(const char *path, ss_h5 **out, ss_error *err)
 {
     uint64_t bytes = 0;
-    ss_status s = check_signature(path, &bytes, err);
+    ss_status s = ss_h5_check_signature(path, &bytes, err);
     if (s)
         return s;
     ss_h5 *f = ss_h5_blank(path, err);

@@ -24,6 +24,10 @@ enum {
 
 ss_status ss_h5_reopen(const char *path, ss_pages *p, ss_h5 **out, ss_error *err)
 {
+    uint64_t bytes = 0;
+    ss_status s = ss_h5_check_signature(path, &bytes, err);
+    if (s)
+        return s;
     ss_h5 *f = ss_h5_blank(path, err);
     if (!f)
         return SS_ENOMEM;
@@ -32,7 +36,6 @@ ss_status ss_h5_reopen(const char *path, ss_pages *p, ss_h5 **out, ss_error *err
     if (how >= 0 && H5Pset_fclose_degree(how, H5F_CLOSE_STRONG) >= 0 &&
         H5Pset_libver_bounds(how, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0)
         f->file = H5Fopen(path, H5F_ACC_RDWR, how);
-    ss_status s = SS_OK;
     if (f->file < 0)
         s = ss_pages_lack_memory(p) ? ss_fail_memory(err, "an HDF5 file", sizeof *f)
                                     : ss_h5_failed(f, "open", "", err);

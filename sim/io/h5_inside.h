@@ -38,6 +38,8 @@ ss_status ss_h5_u64_attribute(ss_h5 *f, hid_t on, const char *object, const char
                               uint64_t value, ss_error *err);
 
 /* With no file open yet; NULL: no memory. */
+/* Whether there is a regular file that begins as HDF5 files do, in better words than the library's. */
+ss_status ss_h5_check_signature(const char *path, uint64_t *bytes, ss_error *err);
 ss_h5 *ss_h5_blank(const char *path, ss_error *err);
 
 /* Takes the mark "open for writing" out of the first bytes of a file. */

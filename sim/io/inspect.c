@@ -1,8 +1,12 @@
+#include "config.h"
+
 #include "io/inspect.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -14,14 +18,20 @@ enum { SIGNATURE = 8, MOST_BYTES = 1 << 28 };
 
 static ss_status read_signature(const char *path, unsigned char *bytes, size_t *n, ss_error *err)
 {
-    FILE *f = fopen(path, "rb");
-    if (!f)
+    struct stat is;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not make us wait */
+    if (fd < 0)
         return ss_file_fail(err, errno, "open", path);
-    errno = 0;
-    *n = fread(bytes, 1, SIGNATURE, f);
-    int error_number = ferror(f) ? errno : 0;
-    fclose(f);
-    return error_number ? ss_file_fail(err, error_number, "read", path) : SS_OK;
+    bool other = !fstat(fd, &is) && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode);
+    ssize_t got = other ? 0 : pread(fd, bytes, SIGNATURE, 0);
+    int error_number = errno;
+    close(fd);
+    if (other)
+        return ss_fail(err, SS_EINVAL, "cannot read %s: it is no regular file", path);
+    if (got < 0)
+        return ss_file_fail(err, error_number, "read", path);
+    *n = (size_t)got;
+    return SS_OK;
 }
 
 /* A cut record has the signature still; an empty file called .h5 is better told by the reader. */

@@ -176,7 +176,19 @@ static const char *state_text(const contents *c, const ss_trajectory_chain *chai
 {
     if (c->state == SS_TRAJECTORY_KILLED)
         return "killed";
-    return chain->end ? chain->end : "at work";
+    if (chain->end)
+        return chain->end;
+    return c->state == SS_TRAJECTORY_BEING_WRITTEN ? "at work" : "did not end";
+}
+
+/* Of a log that was made whole after it was killed; an exhaustive search cannot go on. */
+static bool can_go_on(const contents *c)
+{
+    bool ended = true;
+    for (uint32_t i = 0; i < c->search.chains; i++)
+        ended &= c->search.chain[i].end != NULL;
+    return !ended && c->state == SS_TRAJECTORY_CLOSED &&
+           !strstr(c->search.options, "searcher = exhaustive\n");
 }
 
 static void tell_search(const char *path, const contents *c, ss_text *out)
@@ -199,6 +211,11 @@ static void tell_search(const char *path, const contents *c, ss_text *out)
                     "              the last rows are in %s.journal: \"soapstone repair %s\" brings "
                     "them in\n",
                     path, path);
+    if (can_go_on(c))
+        ss_text_add(out,
+                    "              \"soapstone search --resume %s\", with the other options as "
+                    "before, goes on with it\n",
+                    path);
 }
 
 static void tell(const char *path, const contents *c, ss_text *out)

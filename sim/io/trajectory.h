@@ -83,7 +83,7 @@ typedef struct ss_trajectory_step {
 
 typedef struct ss_trajectory_chain {
     const char *name, *start;
-    const char *end; /* ss_search_end_name; NULL: it is at work, or was killed */
+    const char *end; /* ss_search_end_name; NULL: it did not end yet, or was killed */
     ss_time start_cost;
     double beta_per_s;
     uint64_t seed;

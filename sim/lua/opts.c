@@ -379,7 +379,8 @@ void ss_opts_help(const ss_opt *list, const void *presets, ss_text *out)
         } else if (o->kind == SS_OPT_QUANTITY && o->unit != SS_UNIT_NONE) {
             ss_text_add(out, " (%s)", ss_unit_name(o->unit));
         }
-        add_preset(o, preset_of(o, presets), out);
+        if (!o->help || !strstr(o->help, "unless given"))
+            add_preset(o, preset_of(o, presets), out);
         ss_text_add(out, "\n");
     }
 }

@@ -68,7 +68,7 @@ int ss_lua_unknown(lua_State *L, const char *what, const char *word, const char 
                    uint32_t n);
 
 /* The lines of the help page; `presets` is a filled struct for options with SS_OPT_KEEP, or NULL.
- */
+ * A help that says itself what is so "unless given" is left as it is. */
 void ss_opts_help(const ss_opt *list, const void *presets, ss_text *out);
 
 #endif

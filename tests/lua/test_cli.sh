@@ -39,6 +39,9 @@ expect 2 "something is missing: soapstone run" run
 expect 2 "plot has nothing to do with 'more'" plot gantt x.h5 more
 expect 2 "there is no such file" run nowhere.lua
 expect 2 "nowhere.h5" inspect nowhere.h5
+mkfifo pipe
+expect 2 "cannot read pipe: it is no regular file" inspect pipe
+rm pipe
 expect 2 "there is no figure 'gant'; did you mean 'gantt'?" plot gant x.h5
 expect 2 "nowhere.h5" plot gantt nowhere.h5
 expect 2 "nowhere.h5" plot search nowhere.h5
@@ -187,6 +190,10 @@ expect 0 "model:totals()" help model
 expect 0 "result.step_time" help result
 expect 0 "search:best_of(chain)" help search
 expect 0 "beta_relative" help searches
+expect 0 "moves              one, or weights of several: free, block, pow2, place, list; free 0.1, block 0.3, pow2 1 unless given" \
+  help searches
+expect 0 "seed               of every draw; the run's unless given" help searches
+if grep -q "unless given.*unless given" out; then bad "an option with two presets"; else ok; fi
 
 # Ctrl-C stops a script, with the status that shells give it
 echo 'print "on" io.stdout:flush() while true do end' >forever.lua

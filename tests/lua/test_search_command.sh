@@ -64,6 +64,7 @@ expect 2 "--save a.journal and --log a are one file" search -m mlp -t ring --sav
 expect 2 "--save a and --resume $dir/a are one file" search -m mlp -t ring --save a --resume "$dir/a"
 echo 'int main(void) { return 0; }' >own.c
 cp own.c kept.c
+expect 2 'own.c is not an HDF5 file: it begins with "int main"' search -m mlp -t ring --resume own.c
 expect 2 "cannot write own.c: there is a file of that name which is no record or log" search -m mlp -t ring --log own.c
 expect 2 "--record: cannot write own.c: there is a file" simulate -m mlp -t ring -s whole --record own.c
 for searcher in mcmc exhaustive; do
@@ -87,7 +88,7 @@ expect 0 "mcmc: best " search $small -n 300 --save first.json
 expect 0 "mcmc: best " search $small -n 200 --save empty.json
 if cmp -s best.json empty.json; then ok; else bad "an empty file was no place for the best"; fi
 expect 0 "mcmc: best " search $small -n 200
-for text in "data_parallel" "expert_cnn" "chain " "proposals 200," "400 proposals in" "at proposal" "options: searcher mcmc, seed 0" "step time" \
+for text in "data_parallel" "expert_cnn" "chain " "proposals 200," "400 proposals in" "at proposal" "options: searcher mcmc, seed 0" "moves free 0.1, block 0.3, pow2 1" "step time" \
   "assumptions: A1"; do
   if grep -qF -- "$text" out; then ok; else bad "the page of a search does not say: $text"; fi
 done
@@ -157,6 +158,7 @@ if command -v h5dump >/dev/null 2>&1; then
   pid=$!
   while ! [ -s held.h5.journal ] && kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
   rmdir gone
+  expect 0 "; at work" inspect held.h5
   expect 3 "held.h5 is being written by another soapstone" simulate $small -s whole --record held.h5
   expect 3 "held.h5 is being written by another soapstone" search $small -n 10 --save held.h5
   "$SOAPSTONE" search $small -n 10 --log one.h5 --save two.json >out 2>&1 || bad "two searches at once"
@@ -176,9 +178,14 @@ if command -v h5dump >/dev/null 2>&1; then
   expect 2 "soapstone repair killed.h5" search $small -n 10 --save killed.h5
   cp killed.h5 again.h5
   cp killed.h5.journal again.h5.journal
+  expect 0 "; killed" inspect again.h5
   expect 0 "again.h5" repair again.h5
+  expect 0 '"soapstone search --resume again.h5", with the other options as before, goes on with it' inspect again.h5
+  if grep -q "; did not end" out && ! grep -q "at work" out; then ok; else bad "a log that was repaired: at work?"; fi
   if [ ! -e again.h5.journal ]; then ok; else bad "a journal is left after the repair"; fi
   expect 0 "" search $small -n $many --seed 5 --resume again.h5
+  expect 0 "; proposals" inspect again.h5
+  if grep -q "did not end\|goes on" out; then bad "a search that was gone on with did not end?"; else ok; fi
   rows again.h5 >again.rows
   expect 0 "" search $small -n $many --seed 5 --resume killed.h5
   rows killed.h5 >killed.rows
