@@ -89,6 +89,15 @@ claim("README's first script runs as printed, and so does the change to it", fun
   check.contains(run("changed.lua", first .. block_with "mine:set"), "data_parallel (changed)")
 end)
 
+claim("README's search runs as printed, and says what is printed", function()
+  local out = run("search.lua", without_figures(block_with 'require "models.alexnet"') .. block_with "mine:set"
+    .. block_with "search:run")
+  for line in block_with("mcmc: best"):gmatch "[^\n]+" do
+    check.contains(out, (line:gsub(" ?%.%.%.$", "")))
+  end
+  read "best.json"
+end)
+
 claim("README's network and cluster of one's own go into a problem", function()
   local out = run("own.lua", 'local soapstone = require "soapstone"\nlocal topology = require "soapstone.topology"\n'
     .. block_with "linear_softmax" .. [[
