@@ -4,15 +4,18 @@
 
 #include "base/mem.h"
 
+/* From here on doubling would leave too much of a machine unused. */
+enum { LARGE = 1 << 18 };
+
 uint32_t ss_grown(uint32_t cap, size_t need)
 {
     if (need <= cap)
         return cap;
     if (need > UINT32_MAX)
         return 0;
-    uint64_t grown = cap ? (uint64_t)cap * 2 : 8;
+    uint64_t grown = cap ? cap : 8;
     while (grown < need)
-        grown *= 2;
+        grown += grown < LARGE ? grown : grown / 4;
     return grown > UINT32_MAX ? UINT32_MAX : (uint32_t)grown;
 }
 

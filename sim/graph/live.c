@@ -563,8 +563,8 @@ void ss_live_free(ss_live *l)
 bool ss_live_is_untidy(const ss_live *l)
 {
     const struct ss_live_inside *x = l->inside;
-    return l->pool->n / 2 > l->n + 512 || x->outs / 2 > x->fewest_outs + 1024 ||
-           l->pool->edges / 2 > x->fewest_edges + 1024;
+    return l->pool->n / 3 * 2 > l->n + 512 || x->outs / 3 * 2 > x->fewest_outs + 1024 ||
+           l->pool->edges / 3 * 2 > x->fewest_edges + 1024;
 }
 
 ss_status ss_live_tidy(ss_live *l, ss_error *err)

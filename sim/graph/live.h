@@ -118,7 +118,7 @@ void ss_live_keep(ss_live *l);
 /* Slots from here on were made by the change under way. */
 uint32_t ss_live_first_new(const ss_live *l);
 
-/* Whether more than half of the slots are of tasks that are no more. */
+/* Whether more than a third of the slots are of tasks that are no more. */
 bool ss_live_is_untidy(const ss_live *l);
 /* Numbers the slots anew, in structural order from 1.  After an error all is as it was. */
 ss_status ss_live_tidy(ss_live *l, ss_error *err);

@@ -404,6 +404,31 @@ static ss_status find_shards(builder *b)
     return SS_OK;
 }
 
+static ss_status add_step_and_lanes(builder *b, const char *strategy_name)
+{
+    ss_status s = add_step(b, strategy_name);
+    return s ? s : add_lanes(b);
+}
+
+static ss_status done(builder *b, ss_status s, ss_view *out)
+{
+    ss_free(b->first_shard);
+    ss_text_free(&b->text);
+    if (s)
+        ss_view_free(b->v);
+    else
+        *out = *b->v;
+    return s;
+}
+
+ss_status ss_view_of_lanes(const ss_result *r, const ss_model *m, const ss_topology *t,
+                           const char *strategy_name, ss_view *out, ss_error *err)
+{
+    ss_view v = {0};
+    builder b = {.v = &v, .r = r, .m = m, .t = t, .err = err};
+    return done(&b, add_step_and_lanes(&b, strategy_name), out);
+}
+
 ss_status ss_view_of_result(const ss_result *r, const ss_model *m, const ss_topology *t,
                             const char *strategy_name, ss_view *out, ss_error *err)
 {
@@ -411,9 +436,7 @@ ss_status ss_view_of_result(const ss_result *r, const ss_model *m, const ss_topo
     builder b = {.v = &v, .r = r, .m = m, .t = t, .err = err};
     ss_status s = find_shards(&b);
     if (!s)
-        s = add_step(&b, strategy_name);
-    if (!s)
-        s = add_lanes(&b);
+        s = add_step_and_lanes(&b, strategy_name);
     if (!s)
         s = add_tasks(&b);
     if (!s)
@@ -422,13 +445,7 @@ ss_status ss_view_of_result(const ss_result *r, const ss_model *m, const ss_topo
         s = add_held(&b);
     if (!s)
         mark_critical_path(&b);
-    ss_free(b.first_shard);
-    ss_text_free(&b.text);
-    if (s)
-        ss_view_free(&v);
-    else
-        *out = v;
-    return s;
+    return done(&b, s, out);
 }
 
 void ss_view_free(ss_view *v)

@@ -88,6 +88,9 @@ int ss_view_turn_order(const void *a, const void *b);
 /* m and t may be NULL for a bare task graph, and `strategy_name` too: what has no name is numbered. */
 ss_status ss_view_of_result(const ss_result *r, const ss_model *m, const ss_topology *t,
                             const char *strategy_name, ss_view *out, ss_error *err);
+/* The same without tasks, edges, holds and the critical path: of a graph of 10^6 tasks a thousandth. */
+ss_status ss_view_of_lanes(const ss_result *r, const ss_model *m, const ss_topology *t,
+                           const char *strategy_name, ss_view *out, ss_error *err);
 void ss_view_free(ss_view *v);
 
 #endif

@@ -25,6 +25,7 @@ static void free_result(void *object)
     if (!r)
         return;
     ss_view_free(&r->view);
+    ss_view_free(&r->lanes);
     ss_result_free(r->result);
     ss_strategy_free(r->strategy);
     ss_free(r->name);
@@ -149,6 +150,19 @@ const ss_view *ss_lua_view(lua_State *L, int index)
     return &r->view;
 }
 
+const ss_view *ss_lua_view_of_lanes(lua_State *L, int index)
+{
+    ss_lua_result *r = check(L, index);
+    ss_error err;
+    if (r->viewed)
+        return &r->view;
+    if (!r->has_lanes &&
+        ss_view_of_lanes(r->result, r->model, r->topology, r->name, &r->lanes, &err))
+        ss_lua_raise(L, &err);
+    r->has_lanes = true;
+    return &r->lanes;
+}
+
 /* -- lists that are made once and kept -------------------------------------------------------- */
 
 /* Pushes the kept value called `name`; false and nothing pushed if it was not made yet. */
@@ -206,7 +220,7 @@ static int get_devices(lua_State *L, int index)
     if (push_kept(L, index, "devices"))
         return 1;
     const ss_result *r = check(L, index)->result;
-    const ss_view *v = ss_lua_view(L, index);
+    const ss_view *v = ss_lua_view_of_lanes(L, index);
     lua_createtable(L, (int)r->devices, 0);
     for (uint32_t i = 1; i <= r->devices; i++) {
         push_device(L, v, &r->device[i], i);
@@ -222,7 +236,7 @@ static int get_links(lua_State *L, int index)
     if (push_kept(L, index, "links"))
         return 1;
     const ss_result *r = check(L, index)->result;
-    const ss_view *v = ss_lua_view(L, index);
+    const ss_view *v = ss_lua_view_of_lanes(L, index);
     lua_createtable(L, (int)r->links, 0);
     for (uint32_t i = 1; i <= r->links; i++) {
         const ss_link_use *u = &r->link[i];
@@ -371,7 +385,7 @@ static int get_moved(lua_State *L, int index)
 
 static int get_assumptions(lua_State *L, int index)
 {
-    lua_pushstring(L, ss_lua_view(L, index)->assumptions);
+    lua_pushstring(L, ss_lua_view_of_lanes(L, index)->assumptions);
     return 1;
 }
 

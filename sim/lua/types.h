@@ -47,8 +47,8 @@ typedef struct ss_lua_result {
     const ss_topology *topology;
     char *name;            /* of the strategy */
     ss_strategy *strategy; /* as it was then; NULL as the model */
-    ss_view view;
-    bool viewed; /* the view is there: made when first asked for */
+    ss_view view, lanes;  /* lanes: the view without tasks */
+    bool viewed, has_lanes; /* they are there: made when first asked for */
 } ss_lua_result;
 
 extern const ss_lua_type ss_lua_model_type, ss_lua_tensor_type;
@@ -65,6 +65,8 @@ ss_op ss_lua_op(lua_State *L, int index, const ss_model *m, const char *path);
 
 /* The view of the result at stack index `index`. */
 const ss_view *ss_lua_view(lua_State *L, int index);
+/* Step and lanes alone: of a large graph much less. */
+const ss_view *ss_lua_view_of_lanes(lua_State *L, int index);
 
 /* Pushes a strategy of the problem at `problem`: ready-made by the options at `index`. */
 int ss_lua_strategy_new(lua_State *L, int problem, const char *kind, int options);

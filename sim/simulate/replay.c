@@ -39,6 +39,20 @@ size_t ss_replay_memory(const ss_replay *r)
            r->heads.cap * sizeof *r->heads.heap + ss_tails_memory(&r->tails);
 }
 
+/* What is made anew with every run, and by itself. */
+static void free_working_memory(ss_replay *r)
+{
+    ss_free(r->next);
+    ss_free(r->taken);
+    ss_free(r->heads.heap);
+    ss_tails_free(&r->tails);
+    r->next = NULL;
+    r->taken = NULL;
+    r->heads.heap = NULL;
+    r->next_cap = r->taken_cap = r->heads.cap = r->takens = 0;
+    r->tails_of = SS_TAILS_NONE;
+}
+
 /* ---- before a run ------------------------------------------------------------------------ */
 
 ss_status ss_replay_reserve_held(ss_replay *r, const ss_live *l, ss_error *err)
@@ -435,6 +449,7 @@ ss_status ss_replay_tidy(ss_replay *r, ss_live *l, ss_error *err)
     for (uint32_t b = 1; b <= l->blocks; b++)
         for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++)
             tidy[++id] = r->now[i];
+    free_working_memory(r); /* while the old graph and the new one are both there */
     ss_status e = ss_live_tidy(l, err);
     if (e) {
         ss_free(tidy);
