@@ -49,7 +49,10 @@ fails_after_some_bytes() {
         return
     fi
     size=$(cat "$dir"/out.* | wc -c)
-    if [ "$what" = record ]; then cp "$file" "$dir/old"; else echo old >"$dir/old"; fi # a record replaces a record only
+    case $what in
+        record | strategy) cp "$file" "$dir/old" ;; # each replaces its like only
+        *) echo old >"$dir/old" ;;
+    esac
     rm -f "$dir"/out.*
     first=$(wc -c <"$dir/err") # nothing was said
     [ "$first" = 0 ] || fail "$what" "it was written with complaints"
