@@ -407,7 +407,7 @@ static void push_place(lua_State *L)
     lua_pushliteral(L, "");
 }
 
-int ss_lua_raise(lua_State *L, const ss_error *err)
+void ss_lua_push_raised(lua_State *L, const ss_error *err)
 {
     char text[SS_ERROR_TEXT]; /* a copy: err may be in what Lua is about to collect */
     ss_status status = err->status ? err->status : SS_EINVAL;
@@ -420,6 +420,11 @@ int ss_lua_raise(lua_State *L, const ss_error *err)
     push_place(L);
     lua_pushstring(L, text);
     lua_concat(L, 2);
+}
+
+int ss_lua_raise(lua_State *L, const ss_error *err)
+{
+    ss_lua_push_raised(L, err);
     return lua_error(L);
 }
 

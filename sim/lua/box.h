@@ -91,6 +91,8 @@ int ss_lua_text_push(lua_State *L, ss_text *text);
 /* Raises the sentence with the place in the user's script in front: the innermost Lua function that
  * is not one of soapstone's own files.  Notes the status, for the program's exit. */
 int ss_lua_raise(lua_State *L, const ss_error *err);
+/* Pushes the text that would be raised, for a script to raise when it has done what it can. */
+void ss_lua_push_raised(lua_State *L, const ss_error *err);
 int ss_lua_refuse(lua_State *L, const char *format, ...) SS_PRINTF(2, 3); /* SS_EINVAL */
 
 /* The status that goes with an error message that reached the top. */

@@ -195,29 +195,85 @@ static void free_texts(texts *t)
     ss_text_free(&t->limits);
 }
 
+/* Made when the search begins: a space that is refused replaces no older log.  A log that can be
+ * written no more ends the search as a stop does, with the best so far. */
+typedef struct writer {
+    const char *path;
+    ss_trajectory_inputs in;
+    ss_trajectory *log; /* NULL: not yet, or not any more */
+    ss_search_sink sink;
+    ss_error *broken; /* why; its status is SS_OK while all is well */
+} writer;
+
+static ss_status heed_log(writer *w, ss_status s, const ss_error *err)
+{
+    if (!s)
+        return SS_OK;
+    *w->broken = *err;
+    w->broken->status = s;
+    return SS_ESTOPPED;
+}
+
+static ss_status write_begin(void *context, uint32_t chain, const ss_strategy *start, ss_time cost,
+                             double beta_per_s, ss_error *err)
+{
+    writer *w = context;
+    ss_status s = ss_trajectory_create(w->path, &w->in, &w->log, err);
+    if (s)
+        return s;
+    w->sink = ss_trajectory_sink(w->log);
+    return w->sink.begin(w->sink.context, chain, start, cost, beta_per_s, err);
+}
+
+static ss_status write_step(void *context, uint32_t chain, const ss_step *step, ss_error *err)
+{
+    writer *w = context;
+    if (w->broken->status)
+        return SS_ESTOPPED;
+    return heed_log(w, w->sink.step(w->sink.context, chain, step, err), err);
+}
+
+static ss_status write_flush(void *context, ss_error *err)
+{
+    writer *w = context;
+    if (w->broken->status)
+        return SS_ESTOPPED;
+    return heed_log(w, w->sink.flush(w->sink.context, err), err);
+}
+
+static ss_status write_end(void *context, uint32_t chain, ss_search_end why, ss_error *err)
+{
+    writer *w = context;
+    if (!w->broken->status)
+        (void)heed_log(w, w->sink.end(w->sink.context, chain, why, err), err);
+    return SS_OK;
+}
+
 /* prove, and a log of it; what is in the log stays there whatever happens. */
 static ss_status prove_in_log(const ss_lua_problem *p, const request *r, ss_manifest *manifest,
-                              const ss_watch *watch, ss_exhaustive_result *out, ss_error *err)
+                              const ss_watch *watch, ss_exhaustive_result *out, ss_error *broken,
+                              ss_error *err)
 {
     texts t = {0};
-    ss_trajectory *log;
     ss_status s = write_texts(p, r, &t, err);
     manifest->options = ss_text_get(&t.problem);
-    ss_trajectory_inputs in = {.manifest = manifest,
-                               .model = p->model,
-                               .topology = p->topology,
-                               .start = r->common.start,
-                               .starts = 1,
-                               .options = ss_text_get(&t.options),
-                               .limits = ss_text_get(&t.limits)};
+    writer w = {.path = r->common.log,
+                .in = {.manifest = manifest,
+                       .model = p->model,
+                       .topology = p->topology,
+                       .start = r->common.start,
+                       .starts = 1,
+                       .options = ss_text_get(&t.options),
+                       .limits = ss_text_get(&t.limits)},
+                .broken = broken};
+    ss_search_sink sink = {&w, write_begin, write_step, write_flush, write_end};
     if (!s)
-        s = ss_trajectory_create(r->common.log, &in, &log, err);
-    if (!s) {
-        ss_search_sink sink = ss_trajectory_sink(log);
-        ss_error second;
         s = prove(p, r, &sink, watch, out, err);
-        ss_status closed = ss_trajectory_close(log, s ? NULL : out->best, s ? &second : err);
-        s = s ? s : closed;
+    if (w.log) {
+        ss_error closing = {.status = SS_OK};
+        ss_status closed = ss_trajectory_close(w.log, s ? NULL : out->best, &closing);
+        if (!s && !broken->status)
+            (void)heed_log(&w, closed, &closing);
     }
     free_texts(&t);
     return s;
@@ -282,7 +338,7 @@ static void push_by_bound(lua_State *L, const ss_exhaustive_result *r, bool insi
 }
 
 /* Of the result without its strategy; leaves a table on the stack. */
-static void push_proof(lua_State *L, const ss_exhaustive_result *r)
+static void push_proof(lua_State *L, const ss_exhaustive_result *r, const ss_error *broken)
 {
     lua_createtable(L, 0, 20);
     ss_lua_set_time(L, "cost", r->cost);
@@ -302,12 +358,18 @@ static void push_proof(lua_State *L, const ss_exhaustive_result *r)
     ss_lua_set_integer(L, "symmetries", r->symmetries);
     ss_lua_set_number(L, "share", r->share);
     ss_lua_set_number(L, "seconds", r->seconds);
+    if (broken->status) {
+        ss_lua_push_raised(L, broken);
+        lua_setfield(L, -2, "broken");
+    }
     ss_text *text = ss_lua_text_new(L);
     write_page(r, text);
+    if (broken->status)
+        ss_text_add(text, "  the log could not be written any further, which ended the search\n");
     ss_lua_text_push(L, text);
     lua_setfield(L, -3, "text");
     lua_pop(L, 1);
-    ss_lua_strict_row(L, "proof", NULL);
+    ss_lua_strict_row(L, "proof", "broken");
 }
 
 static void read_request(lua_State *L, request *r)
@@ -343,13 +405,13 @@ int ss_lua_search_exhaustive(lua_State *L)
     ss_lua_strategy_push_copy(L, 1, r.common.start[0].strategy, "exhaustive");
     ss_lua_strategy *best = ((ss_lua_box *)lua_touserdata(L, -1))->object;
 
-    ss_error err;
+    ss_error err, broken = {.status = SS_OK};
     ss_exhaustive_result result = {0};
     const ss_watch *host = ss_lua_watch(L);
     quiet q = {host};
     ss_watch hidden = {.context = &q, .look = look_quietly, .over = over, .heeded = heeded};
     const ss_watch *watch = host && !r.progress ? &hidden : host;
-    ss_status s = r.common.log ? prove_in_log(p, &r, &manifest, watch, &result, &err)
+    ss_status s = r.common.log ? prove_in_log(p, &r, &manifest, watch, &result, &broken, &err)
                                : prove(p, &r, NULL, watch, &result, &err);
     if (!s && ss_look_up(host, NULL, 0, 0, NULL) == SS_ESTOPPED)
         ss_look_heeded(host);
@@ -361,6 +423,6 @@ int ss_lua_search_exhaustive(lua_State *L)
 
     ss_strategy_free(best->strategy);
     best->strategy = result.best;
-    push_proof(L, &result);
+    push_proof(L, &result, &broken);
     return 2;
 }

@@ -83,6 +83,8 @@ static ss_status heed(walk *w, ss_status s)
         return s;
     if (w->over == SS_END_STOPPED)
         ss_look_heeded(w->callers);
+    if (!w->over)
+        w->over = SS_END_STOPPED; /* by the sink */
     return SS_OK;
 }
 

@@ -111,7 +111,8 @@ void ss_exhaustive_result_free(ss_exhaustive_result *r);
  *
  * The sink is told of one chain, from the incumbent, as of any searcher's: each strategy that is
  * simulated is a step of reach SS_REACH_ALL, which gives those operators a configuration that have
- * another in the best so far, and is accepted if it costs less. */
+ * another in the best so far, and is accepted if it costs less.  SS_ESTOPPED from the sink ends the
+ * search as a watch does. */
 ss_status ss_exhaustive(const ss_model *m, const ss_topology *t, const ss_timer *timer,
                         const ss_alternatives *space, const ss_strategy *incumbent,
                         const ss_exhaustive_options *o, const ss_search_sink *sink_or_null,

@@ -334,6 +334,15 @@ claim("an exhaustive search keeps a log, and heeds memory", function()
     equal(title { path "all.h5" }, plain)
     equal(title { mine = path "all.h5" }, "mine: " .. plain)
   end
+  local kept = assert(io.open(path "all.h5", "rb")):read "a"
+  local large = soapstone.problem { model = require "models.lenet" {}, topology = require "topologies.ring" {} }
+  fails("configurations; an exhaustive search is for", make.exhaustive, large, { moves = "free", log = path "all.h5" })
+  assert(assert(io.open(path "all.h5", "rb")):read "a" == kept, "a space that was refused replaced the log")
+  local _, cut = make.exhaustive(problem, { start = "whole", moves = { block = 1, pow2 = 1 }, bounds = {}, simulations = 7,
+    log = path "cut.h5" })
+  assert(not cut.proven and cut.simulated == 7 and not rawget(cut, "broken"))
+  contains(soapstone.inspect(path "cut.h5"), "whole: 7 proposals")
+  contains(soapstone.inspect(path "cut.h5"), "; proposals")
   fails("search with other options", make.mcmc, problem, { log = path "all.h5", resume = true, moves = "block" })
   fails("option 'penalty' goes with", make.exhaustive, problem, { penalty = 1e-9 })
   fails("option 'files' is for a log", make.exhaustive, problem, { files = {} })

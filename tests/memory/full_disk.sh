@@ -107,6 +107,25 @@ logs_keep_what_they_have() {
     passed=$((passed + 1))
 }
 
+# What an exhaustive search has found is printed though its log could not be written to the end.
+exhaustive_says_what_it_has() {
+    file=$dir/all.h5
+    LD_PRELOAD=$library FULL_DISK_AFTER=300000 "$SOAPSTONE" search -m lenet -t ring --searcher exhaustive \
+        --log "$file" >"$dir/out" 2>"$dir/err"
+    status=$?
+    if [ $status != 3 ] || ! grep -q 'all\.h5.*No space left on device' "$dir/err"; then
+        fail "exhaustive, full after some bytes" "exit status $status, or it does not say why"
+    elif ! grep -q '^best so far' "$dir/out" || ! grep -q 'the log could not be written' "$dir/out"; then
+        fail "exhaustive, full after some bytes" "it does not say what it has found"
+    elif ! "$SOAPSTONE" repair "$file" >"$dir/err" 2>&1 || ! "$SOAPSTONE" inspect "$file" >"$dir/err" 2>&1; then
+        fail "exhaustive, full after some bytes" "its log cannot be repaired"
+    else
+        echo "ok     exhaustive: full after some bytes"
+        passed=$((passed + 1))
+    fi
+    rm -f "$file"* "$dir/out"
+}
+
 full_tmpfs() { # inside a mount namespace of our own; $1 bytes are taken already, the rest are files to write
     umount "$dir/small" 2>/dev/null
     mount -t tmpfs -o size=64k,mode=755 none "$dir/small" || return 9
@@ -160,6 +179,7 @@ else
     fails_after_some_bytes graph dot
     fails_after_some_bytes strategy json
     logs_keep_what_they_have
+    exhaustive_says_what_it_has
     if command -v gnuplot >/dev/null; then fails_after_some_bytes figure svg; fi
 fi
 

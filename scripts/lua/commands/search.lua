@@ -119,7 +119,7 @@ local function proof_json(proof)
       value = "{" .. table.concat(inner, ", ") .. "}"
     end
     if type(value) == "number" then value = exact(value) end
-    if name ~= "text" then lines[#lines + 1] = ('"%s": %s'):format(with_unit[name] or name, value) end
+    if name ~= "text" and name ~= "broken" then lines[#lines + 1] = ('"%s": %s'):format(with_unit[name] or name, value) end
   end
   return "{" .. table.concat(lines, ", ") .. "}"
 end
@@ -137,6 +137,7 @@ local function exhaust(problem, o)
   else
     print_all(problem, proof.text, { problem:simulate(best) })
   end
+  if proof.broken then error(proof.broken, 0) end
   if not saved then error(unsaved, 0) end
 end
 

@@ -412,6 +412,7 @@ function search_module.random(problem, options) end
 ---@field least number seconds that none takes less than
 ---@field better boolean the start was beaten
 ---@field fits boolean the best fits into memory
+---@field broken? string why the log ended before the search did
 ---@field size integer|number strategies of the space
 ---@field nodes integer partial strategies that were looked at
 ---@field simulated integer
