@@ -6,25 +6,7 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 99
 XDG_STATE_HOME=$dir/state HOME=$dir
 export XDG_STATE_HOME HOME
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)); echo "FAILED $*"; sed 's/^/    /' out err 2>/dev/null | head -n 6; }
-
-# expect STATUS TEXT ARGUMENT... - TEXT must be in what is said, on either stream.
-expect() {
-  want=$1 text=$2
-  shift 2
-  "$SOAPSTONE" "$@" >out 2>err </dev/null
-  got=$?
-  if [ "$got" != "$want" ]; then
-    bad "soapstone $*: status $got, not $want"
-  elif [ -n "$text" ] && ! cat out err | grep -qF -- "$text"; then
-    bad "soapstone $*: does not say: $text"
-  else
-    ok
-  fi
-}
+. "$SS_SRCDIR/tests/lua/expect.sh"
 
 # wrong input first
 expect 2 "usage: soapstone COMMAND"
@@ -226,8 +208,9 @@ case $SOAPSTONE in *-under-valgrind) started=10 ;; *) started=2 ;; esac
 
 # also where commands of ours run Lua: no traceback, nor the line of a file of ours
 interrupt_command() {
-  # job control, or a shell in the background has SIGINT ignored
-  timeout --preserve-status -k 20 -s INT "$started" "$SOAPSTONE" "$@" >out 2>err
+  # job control, or a shell in the background has SIGINT ignored; in the foreground, or it is sent twice, to the
+  # program and to its group, and a second one ends the program without a word
+  timeout --foreground --preserve-status -k 20 -s INT "$started" "$SOAPSTONE" "$@" >out 2>err
   if [ $? = 130 ] && grep -q '^soapstone: interrupted' err && ! grep -q -e traceback -e '\.lua' err; then ok; else
     bad "Ctrl-C in soapstone $*"
   fi
@@ -237,7 +220,7 @@ interrupt_command simulate -m mlp -t ring -o model.layers=99999999 -s whole
 
 # a script that catches errors does not catch its end
 echo 'while true do pcall(function() while true do end end) end' >pcall.lua
-timeout --preserve-status -k 20 -s INT "$started" "$SOAPSTONE" run pcall.lua >out 2>err
+timeout --foreground --preserve-status -k 20 -s INT "$started" "$SOAPSTONE" run pcall.lua >out 2>err
 if [ $? = 130 ] && grep -q '^soapstone: pcall.lua:1: interrupted' err; then ok; else bad "Ctrl-C under pcall"; fi
 
 # what works
