@@ -1,8 +1,9 @@
 /* array.h - growing arrays: reserving may fail, storing may not.
  *
  * An array is a pointer and a capacity that live in somebody's struct, {NULL, 0} at first. Capacity
- * doubles, and grows by a quarter where it is large, so that n pushes cost O(n).  Where several arrays grow together (one column per
- * field), reserve them all before storing into any: a failure then leaves the object as it was.
+ * doubles, and grows by a quarter where it is large, so that n pushes cost O(n).  Where several arrays
+ * grow together (one column per field), reserve them all before storing into any: a failure then
+ * leaves the object as it was.
  */
 #ifndef SS_ARRAY_H
 #define SS_ARRAY_H

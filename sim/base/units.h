@@ -25,7 +25,7 @@ typedef int64_t ss_time; /* picoseconds */
 ss_status ss_time_from_seconds(double seconds, const char *what, ss_time *out, ss_error *err);
 double ss_time_seconds(ss_time t);
 
-/* a + b and n * a; SS_ERANGE beyond SS_TIME_MAX. */
+/* a + b; SS_ERANGE beyond SS_TIME_MAX. */
 ss_status ss_time_add(ss_time a, ss_time b, ss_time *out, ss_error *err);
 
 typedef enum ss_unit {

@@ -25,6 +25,12 @@ typedef struct ss_lua_search_request {
     int kept;                     /* a table on the stack */
 } ss_lua_search_request;
 
+/* Searchers that take beta, and those that move groups and copy to neighbours: a bit for each. */
+enum {
+    SS_LUA_WITH_BETA = 1 << SS_SEARCH_MCMC | 1 << SS_SEARCH_ANNEALING,
+    SS_LUA_WITH_REACHES = SS_LUA_WITH_BETA | 1 << SS_SEARCH_GREEDY
+};
+
 /* Reads the options at `index` for a search of the problem at `problem`; `what` names the call. */
 void ss_lua_search_read(lua_State *L, int problem, int index, ss_searcher searcher,
                         const char *what, ss_lua_search_request *out);

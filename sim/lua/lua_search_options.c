@@ -151,21 +151,17 @@ static const ss_opt search_list[] = {
 };
 enum { OPTIONS = sizeof search_list / sizeof *search_list };
 
-/* Options that make no sense of every searcher, a bit for each that takes them. */
-enum {
-    WITH_BETA = 1 << SS_SEARCH_MCMC | 1 << SS_SEARCH_ANNEALING,
-    WITH_REACHES = WITH_BETA | 1 << SS_SEARCH_GREEDY
-};
+/* Options that make no sense of every searcher. */
 static const struct {
     const char *name;
     unsigned searchers;
 } special[] = {
-    {"beta", WITH_BETA},
-    {"beta_relative", WITH_BETA},
+    {"beta", SS_LUA_WITH_BETA},
+    {"beta_relative", SS_LUA_WITH_BETA},
     {"beta_growth", 1 << SS_SEARCH_ANNEALING},
-    {"hastings", WITH_BETA},
-    {"group", WITH_REACHES},
-    {"neighbour", WITH_REACHES},
+    {"hastings", SS_LUA_WITH_BETA},
+    {"group", SS_LUA_WITH_REACHES},
+    {"neighbour", SS_LUA_WITH_REACHES},
 };
 enum { SPECIALS = sizeof special / sizeof *special };
 
@@ -201,8 +197,8 @@ static void refuse_others(lua_State *L, int table, ss_searcher searcher, const c
         if (special[i].searchers >> searcher & 1 || !is_given(L, table, special[i].name))
             continue;
         ss_lua_refuse(L, "%s: option '%s' is one of %s", what, special[i].name,
-                      special[i].searchers == WITH_REACHES ? "mcmc, greedy and annealing"
-                      : special[i].searchers == WITH_BETA  ? "mcmc and annealing"
+                      special[i].searchers == SS_LUA_WITH_REACHES ? "mcmc, greedy and annealing"
+                      : special[i].searchers == SS_LUA_WITH_BETA  ? "mcmc and annealing"
                                                            : "annealing");
     }
 }
@@ -641,89 +637,4 @@ void ss_lua_search_read(lua_State *L, int problem, int table, ss_searcher search
     set_budgets(L, table, &e, r->starts, &r->options);
     if (is_given(L, table, "files"))
         r->file = ss_lua_manifest_files(L, table, what, &r->files);
-}
-
-/* -------------------------------------------------------------------------------- for the log */
-
-static void write_number(ss_text *out, const char *name, double value)
-{
-    char digits[SS_DOUBLE_TEXT];
-    ss_text_add(out, "%s = %s\n", name, ss_format_double(value, digits, sizeof digits));
-}
-
-static void write_flag(ss_text *out, const char *name, bool value)
-{
-    ss_text_add(out, "%s = %s\n", name, value ? "true" : "false");
-}
-
-static void write_moves(const ss_space_options *o, ss_text *out)
-{
-    char digits[SS_DOUBLE_TEXT];
-    const char *comma = "";
-    ss_text_add(out, "moves =");
-    for (int m = 0; m < SS_MOVES; m++) {
-        if (!(o->weight[m] > 0))
-            continue;
-        ss_text_add(out, "%s %s %s", comma, ss_move_name((ss_move)m),
-                    ss_format_double(o->weight[m], digits, sizeof digits));
-        comma = ",";
-    }
-    ss_text_add(out, "\n");
-}
-
-static void write_rest_of_space(const ss_lua_search_request *r, ss_text *out)
-{
-    static const char *const rules[] = {"ignore", "wall", "penalty"};
-    const ss_search_options *o = &r->options;
-    ss_text_add(out, "max_parts = %u\n", (unsigned)o->space.max_parts);
-    if (o->space.lists)
-        ss_text_add(out, "configurations = %u of hash %016llx\n", (unsigned)o->space.lists,
-                    (unsigned long long)r->configurations_hash);
-    ss_text_add(out, "memory = %s\n", rules[o->score.memory]);
-    if (o->score.memory == SS_MEMORY_PENALTY)
-        write_number(out, "penalty", o->score.penalty_s_per_byte);
-}
-
-void ss_lua_search_write_exhaustive(const ss_lua_search_request *r, ss_text *out)
-{
-    ss_text_add(out, "searcher = exhaustive\n");
-    write_moves(&r->options.space, out);
-    write_rest_of_space(r, out);
-}
-
-void ss_lua_search_write_options(const ss_lua_search_request *r, ss_text *out)
-{
-    const ss_search_options *o = &r->options;
-    unsigned bit = 1u << o->searcher;
-    ss_text_add(out, "searcher = %s\n", ss_searcher_name(o->searcher));
-    ss_text_add(out, "seed = %lld\n", (long long)o->seed);
-    if (bit & WITH_BETA && o->beta_per_s > 0)
-        write_number(out, "beta", o->beta_per_s);
-    else if (bit & WITH_BETA)
-        write_number(out, "beta_relative", o->beta_relative);
-    if (o->searcher == SS_SEARCH_ANNEALING) {
-        write_number(out, "beta_growth", o->last_beta_factor);
-        ss_text_add(out, "beta_grows_over = %llu\n", (unsigned long long)o->proposals);
-    }
-    if (bit & WITH_BETA)
-        write_flag(out, "hastings", o->space.hastings);
-    write_moves(&o->space, out);
-    if (bit & WITH_REACHES) {
-        write_number(out, "group", o->space.group);
-        write_number(out, "neighbour", o->space.neighbour);
-    }
-    write_rest_of_space(r, out);
-}
-
-void ss_lua_search_write_limits(const ss_search_options *o, ss_text *out)
-{
-    ss_text_add(out, "proposals = %llu\n", (unsigned long long)o->proposals);
-    write_number(out, "seconds", o->seconds);
-    write_flag(out, "stop_half", o->stop_half);
-    if (o->stop_half)
-        ss_text_add(out, "warm_up = %llu\n", (unsigned long long)o->warm_up);
-    write_flag(out, "descent", o->descent);
-    ss_text_add(out, "way = %s\n", ss_score_way_name(o->score.way));
-    write_flag(out, "early_stop", o->score.early_stop);
-    ss_text_add(out, "threads = %u\n", (unsigned)o->threads);
 }

@@ -20,8 +20,6 @@ ss_status ss_chain_new(uint32_t number, const ss_search_options *o, ss_scorer *s
                        ss_space *space, const ss_strategy *start, ss_chain **out, ss_error *err);
 void ss_chain_free(ss_chain *c);
 
-/* Refuses options that no chain can have. */
-
 /* Why there is no next step; SS_END_NOT: there is one. */
 ss_search_end ss_chain_end(const ss_chain *c);
 

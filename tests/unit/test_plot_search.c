@@ -88,19 +88,24 @@ static void what_makes_no_figure_of_a_search_is_refused(void)
     ss_text_free(&t);
 }
 
+static ss_plot_curves one_line(ss_plot_series *s)
+{
+    static const char *const panel[] = {""};
+    return (ss_plot_curves){.figure = "lines",
+                            .title = "",
+                            .x = {"devices", NULL, 0, NAN, NAN},
+                            .y = {"speed", NULL, 0, NAN, NAN},
+                            .panel = panel,
+                            .panels = 1,
+                            .series = s,
+                            .n = 1};
+}
+
 static void what_makes_no_curves_is_refused(void)
 {
     static const double x[] = {1, 2, 3}, y[] = {0.5, 7, 0}, far[] = {1, INFINITY, NAN};
-    static const char *const panel[] = {""};
     ss_plot_series s = {.label = "seven", .x = x, .y = y, .n = 3};
-    ss_plot_curves c = {.figure = "lines",
-                        .title = "",
-                        .x = {"devices", NULL, 0, NAN, NAN},
-                        .y = {"speed", NULL, 0, NAN, NAN},
-                        .panel = panel,
-                        .panels = 1,
-                        .series = &s,
-                        .n = 1};
+    ss_plot_curves c = one_line(&s);
     const ss_plot_curves right = c;
     ss_text t = {0};
     c.y.log = 10;
@@ -142,16 +147,8 @@ static void what_makes_no_curves_is_refused(void)
 static void curves_of_which_nothing_is_seen_are_refused(void)
 {
     static const double x[] = {0, 2, 3}, y[] = {0.5, 7, 9};
-    static const char *const panel[] = {""};
     ss_plot_series s = {.label = "seven", .x = x, .y = y, .n = 3};
-    ss_plot_curves c = {.figure = "lines",
-                        .title = "",
-                        .x = {"devices", NULL, 0, NAN, NAN},
-                        .y = {"speed", NULL, 0, NAN, NAN},
-                        .panel = panel,
-                        .panels = 1,
-                        .series = &s,
-                        .n = 1};
+    ss_plot_curves c = one_line(&s);
     ss_text t = {0};
     c.x.log = 10;
     CHECK(ss_plot_curves_data(&c, &t, &err) == SS_EINVAL && !t.n);
