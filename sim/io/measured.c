@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "io/file.h"
+#include "io/csv.h"
 #include "io/h5.h"
 #include "io/measured_h5.h"
 #include "io/measured_tally.h"
 
-enum { MOST_BYTES = 1 << 30, COLUMNS = 9, MOST_FIELDS = 64 };
+enum { COLUMNS = 9 };
 
 enum { KIND, ATTRIBUTES, SHAPE, DTYPE, PHASE, DEVICE, SECONDS, SPREAD_S, SAMPLES };
 
@@ -34,114 +34,8 @@ ss_status ss_measured_phase_parse(const char *text, ss_phase *out, ss_error *err
     return SS_OK;
 }
 
-/* Fields of the line that is being read; each text is inside the file's bytes, ended by a 0. */
-typedef struct line {
-    const char *path;
-    char *at;        /* what is still to be read */
-    uint32_t number; /* of the line that begins at `at`, from 1 */
-    uint32_t of;     /* number of the line whose fields are here */
-    uint32_t fields;
-    char *field[MOST_FIELDS];
-    uint32_t column[MOST_FIELDS]; /* where each begins */
-} line;
-
-static ss_status fail_at(const line *l, uint32_t column, ss_error *err)
-{
-    return ss_fail_in(err, "%s:%u:%u", l->path, l->of, column);
-}
-
-/* Characters, not bytes, from `start` to `end`; the first is 1. */
-static uint32_t column_of(const char *start, const char *end)
-{
-    uint32_t n = 1;
-    for (; start < end; start++)
-        n += ((unsigned char)*start & 0xc0) != 0x80;
-    return n;
-}
-
-/* "a ""quoted"" field": shortened in place; *end is behind the closing quote.  NULL: there is none.
- */
-static char *unquote(char *field, char **end)
-{
-    char *to = field;
-    for (char *from = field + 1; *from && *from != '\n'; from++) {
-        if (*from == '"' && *++from != '"') {
-            *to = 0; /* at or before the closing quote */
-            *end = from;
-            return field;
-        }
-        *to++ = *from;
-    }
-    return NULL;
-}
-
-static void trim(char *field)
-{
-    size_t n = strlen(field);
-    while (n && (field[n - 1] == ' ' || field[n - 1] == '\t' || field[n - 1] == '\r'))
-        field[--n] = 0;
-}
-
-/* One field from l->at on; *more: a comma followed. */
-static ss_status read_field(line *l, const char *start, bool *more, ss_error *err)
-{
-    l->at += strspn(l->at, " \t");
-    uint32_t column = column_of(start, l->at);
-    if (l->fields == MOST_FIELDS) {
-        ss_fail(err, SS_EFORMAT, "more than %d fields", MOST_FIELDS);
-        return fail_at(l, column, err);
-    }
-    l->column[l->fields] = column;
-    char *field = l->at, *end = l->at;
-    if (*field == '"') {
-        field = unquote(field, &end);
-        if (!field) {
-            ss_fail(err, SS_EFORMAT, "the quote that begins here does not end on this line");
-            return fail_at(l, column, err);
-        }
-        end += strspn(end, " \t\r");
-        if (*end && *end != ',' && *end != '\n') {
-            ss_fail(err, SS_EFORMAT, "a comma is wanted behind the quoted field");
-            return fail_at(l, column, err);
-        }
-    } else {
-        end += strcspn(end, ",\n");
-    }
-    char stop = *end;
-    *end = 0;
-    trim(field);
-    *more = stop == ',';
-    l->field[l->fields++] = field;
-    l->at = end + (stop != 0);
-    return SS_OK;
-}
-
-/* Steps over lines without fields; *found is false at the end of the file. */
-static ss_status next_line(line *l, bool *found, ss_error *err)
-{
-    for (*found = false; *l->at && !*found;) {
-        char *start = l->at;
-        l->of = l->number++;
-        l->fields = 0;
-        if (start[strspn(start, " \t\r")] == '#' || start[strspn(start, " \t\r")] == '\n' ||
-            !start[strspn(start, " \t\r")]) {
-            l->at += strcspn(start, "\n");
-            l->at += *l->at == '\n';
-            continue;
-        }
-        bool more = true;
-        while (more) {
-            ss_status s = read_field(l, start, &more, err);
-            if (s)
-                return s;
-        }
-        *found = true;
-    }
-    return SS_OK;
-}
-
 /* Which field holds which column, -1: none. */
-static ss_status read_header(const line *l, int32_t *field_of, ss_error *err)
+static ss_status read_header(const ss_csv *l, int32_t *field_of, ss_error *err)
 {
     for (int32_t c = 0; c < COLUMNS; c++)
         field_of[c] = -1;
@@ -156,13 +50,13 @@ static ss_status read_header(const line *l, int32_t *field_of, ss_error *err)
         else if (field_of[c] >= 0)
             ss_fail(err, SS_EFORMAT, "column %s is there twice", l->field[f]);
         if (c == COLUMNS || field_of[c] >= 0)
-            return fail_at(l, l->column[f], err);
+            return ss_csv_fail(l, l->column[f], err);
         field_of[c] = (int32_t)f;
     }
     for (int32_t c = 0; c < SS_MEASURED_REQUIRED; c++)
         if (field_of[c] < 0) {
             ss_fail(err, SS_EFORMAT, "column %s is missing", column_name[c]);
-            return fail_at(l, 1, err);
+            return ss_csv_fail(l, 1, err);
         }
     return SS_OK;
 }
@@ -228,12 +122,12 @@ typedef struct sink {
     ss_measured_tally *tally; /* or NULL: nobody counts */
 } sink;
 
-static ss_status read_row(const line *l, uint32_t fields, const int32_t *field_of, const sink *to,
+static ss_status read_row(const ss_csv *l, uint32_t fields, const int32_t *field_of, const sink *to,
                           ss_error *err)
 {
     if (l->fields != fields) {
         ss_fail(err, SS_EFORMAT, "%u fields, and the header has %u", l->fields, fields);
-        return fail_at(l, l->column[l->fields - 1], err);
+        return ss_csv_fail(l, l->column[l->fields - 1], err);
     }
     const char *text[COLUMNS];
     for (int32_t k = 0; k < COLUMNS; k++)
@@ -245,17 +139,17 @@ static ss_status read_row(const line *l, uint32_t fields, const int32_t *field_o
                        .dtype = text[DTYPE]};
     int32_t bad;
     if (read_values(text, &row, &bad, err))
-        return fail_at(l, l->column[field_of[bad]], err);
+        return ss_csv_fail(l, l->column[field_of[bad]], err);
     if (ss_costs_add_measured(to->costs, &row, err))
-        return fail_at(l, l->column[field_of[refused_column(&row, err)]], err);
+        return ss_csv_fail(l, l->column[field_of[refused_column(&row, err)]], err);
     return to->tally ? ss_measured_count(to->tally, row.device_kind, row.kind, err) : SS_OK;
 }
 
-static ss_status read_lines(line *l, const sink *to, ss_error *err)
+static ss_status read_lines(ss_csv *l, const sink *to, ss_error *err)
 {
     int32_t field_of[COLUMNS];
     bool found;
-    ss_status s = next_line(l, &found, err);
+    ss_status s = ss_csv_next(l, &found, err);
     if (!s && !found)
         return ss_fail(err, SS_EFORMAT,
                        "%s: a table of measured times is empty: a header line is "
@@ -265,7 +159,7 @@ static ss_status read_lines(line *l, const sink *to, ss_error *err)
         s = read_header(l, field_of, err);
     uint32_t rows = 0;
     for (uint32_t fields = l->fields; !s; rows++) {
-        s = next_line(l, &found, err);
+        s = ss_csv_next(l, &found, err);
         if (s || !found)
             break;
         s = read_row(l, fields, field_of, to, err);
@@ -278,20 +172,14 @@ static ss_status read_lines(line *l, const sink *to, ss_error *err)
 
 static ss_status read_csv(const char *path, const sink *to, ss_error *err)
 {
-    ss_text bytes = {0};
-    ss_status s = ss_file_read(path, MOST_BYTES, &bytes, err);
-    if (!s && memchr(ss_text_get(&bytes), 0, bytes.n))
-        s = ss_fail(err, SS_EFORMAT, "%s: not a text file: it has a zero byte", path);
+    ss_csv l;
+    ss_status s = ss_csv_open(path, &l, err);
+    if (s)
+        return s;
+    s = ss_costs_begin_table(to->costs, path, err);
     if (!s)
-        s = ss_costs_begin_table(to->costs, path, err);
-    if (!s) {
-        char none[1] = "";
-        line l = {.path = path, .at = bytes.at ? bytes.at : none, .number = 1};
-        if (!strncmp(l.at, "\xef\xbb\xbf", 3)) /* the mark that some programs put in front */
-            l.at += 3;
         s = read_lines(&l, to, err);
-    }
-    ss_text_free(&bytes);
+    ss_csv_close(&l);
     return s;
 }
 
