@@ -58,8 +58,9 @@ void ss_record_abandon(ss_record *r);                    /* closes, removes the 
 /* Reading back. Refuses truncated and corrupted files and those of a later format, by name. */
 ss_status ss_record_read_timeline(const char *path, const char *name_or_null, ss_view *out,
                                   ss_error *err);
-/* The strategy that is asked for, or the only one, as ss_strategy_parse reads it; its name in the
- * record goes into `found`, which has room for SS_RECORD_NAME + 1 bytes (record_layout.h). */
+/* The strategy that is asked for, or the best that a search found, or the only one, as
+ * ss_strategy_parse reads it; its name in the record goes into `found`, which has room for
+ * SS_RECORD_NAME + 1 bytes (record_layout.h).  Of a log without a best: ss_trajectory_read_best. */
 ss_status ss_record_read_strategy(const char *path, const char *name_or_null, const ss_model *m,
                                   const ss_topology *t, ss_strategy_loading *l, char *found,
                                   ss_strategy **out, ss_error *err);

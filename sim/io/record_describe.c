@@ -181,14 +181,14 @@ static const char *state_text(const contents *c, const ss_trajectory_chain *chai
     return c->state == SS_TRAJECTORY_BEING_WRITTEN ? "at work" : "did not end";
 }
 
-/* Of a log that was made whole after it was killed; an exhaustive search cannot go on. */
+/* Of a log that was made whole after it was killed. */
 static bool can_go_on(const contents *c)
 {
     bool ended = true;
     for (uint32_t i = 0; i < c->search.chains; i++)
         ended &= c->search.chain[i].end != NULL;
     return !ended && c->state == SS_TRAJECTORY_CLOSED &&
-           !strstr(c->search.options, "searcher = exhaustive\n");
+           ss_trajectory_can_go_on(c->search.options);
 }
 
 static void tell_search(const char *path, const contents *c, ss_text *out)

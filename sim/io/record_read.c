@@ -48,7 +48,7 @@ static ss_status no_such(ss_h5 *f, const kind_of_thing *k, const ss_names *names
     return s;
 }
 
-/* The group of the thing that is asked for, or of the only one. */
+/* The group of the thing that is asked for, or of the best that a search found, or of the only one. */
 static ss_status find(ss_h5 *f, const kind_of_thing *k, const char *name, char *group, size_t n,
                       ss_error *err)
 {
@@ -56,6 +56,8 @@ static ss_status find(ss_h5 *f, const kind_of_thing *k, const char *name, char *
     ss_status s = SS_OK;
     if (ss_h5_has(f, k->above))
         s = ss_h5_list(f, k->above, &names, err);
+    if (!name && k == &strategies && ss_names_find(&names, "best"))
+        name = "best";
     if (!s && (name ? !ss_names_find(&names, name) : names.n != 1))
         s = no_such(f, k, &names, name, err);
     if (!s)
@@ -175,6 +177,12 @@ static ss_status parse(ss_h5 *f, const char *group, const ss_model *m, const ss_
     return s;
 }
 
+/* The log of a search that did not end: its only strategies are those that it started from. */
+static bool lacks_best(ss_h5 *f)
+{
+    return ss_h5_has(f, "search") && !ss_h5_has(f, "strategies/best");
+}
+
 ss_status ss_record_read_strategy(const char *path, const char *name_or_null, const ss_model *m,
                                   const ss_topology *t, ss_strategy_loading *l, char *found,
                                   ss_strategy **out, ss_error *err)
@@ -185,6 +193,11 @@ ss_status ss_record_read_strategy(const char *path, const char *name_or_null, co
     if (s)
         return ss_trajectory_name_repair(path, s, err);
     s = ss_h5_check_format(f, SS_RECORD_KIND, SS_RECORD_FORMAT, err);
+    if (!s && lacks_best(f) && (!name_or_null || !strcmp(name_or_null, "best"))) {
+        ss_h5_close(f);
+        snprintf(found, SS_RECORD_NAME + 1, "best");
+        return ss_trajectory_read_best(path, m, t, l, out, err);
+    }
     if (!s)
         s = find(f, &strategies, name_or_null, group, sizeof group, err);
     if (!s)

@@ -98,6 +98,11 @@ typedef struct ss_trajectory_view {
     ss_arena arena;                   /* holds all of it: ss_arena_free */
 } ss_trajectory_view;
 
+/* The best strategy so far of an exhaustive search that did not end, which only the rows of its log
+ * tell.  Refuses logs of other searches: those are gone on with, and have a best then. */
+ss_status ss_trajectory_read_best(const char *path, const ss_model *m, const ss_topology *t,
+                                  ss_strategy_loading *l, ss_strategy **out, ss_error *err);
+
 /* As it was last committed, also while it is being written. */
 ss_status ss_trajectory_read(const char *path, ss_trajectory_view *out, ss_error *err);
 
@@ -111,8 +116,11 @@ typedef enum ss_trajectory_state {
 ss_trajectory_state ss_trajectory_look(const char *path);
 
 /* For whoever is about to put another file there: refuses the log of a search that is being written,
- * or was killed and is to be resumed, repaired or removed. */
+ * was killed, or was made whole since and did not end: it is to be resumed, kept or removed. */
 ss_status ss_trajectory_check_ended(const char *path, ss_error *err);
+
+/* Of the options that a log tells: an exhaustive search that did not end is begun anew. */
+bool ss_trajectory_can_go_on(const char *options);
 
 /* To a reader's sentence about a damaged file the command that repairs it is added, where a journal
  * lies beside it that nobody writes to.  Returns `s`. */

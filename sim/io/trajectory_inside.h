@@ -135,6 +135,9 @@ struct ss_trajectory {
 ss_status ss_log_blank(const char *path, ss_trajectory **out, ss_error *err);
 void ss_log_free(ss_trajectory *t);
 
+/* The rows of /starts: the chains, none of which has begun. */
+ss_status ss_log_read_starts(ss_trajectory *t, ss_error *err);
+
 /* Opens a file that is whole, and its chains; its own number goes to *id. */
 ss_status ss_log_open_file(ss_trajectory *t, uint64_t *id, ss_error *err);
 
@@ -145,8 +148,10 @@ typedef struct ss_log_recovery {
     uint64_t cut_bytes; /* of the journal, that were no whole line or of no use */
 } ss_log_recovery;
 
-/* The sentence about a log that is to be replaced and did not end. */
+/* Refuse a log that is to be replaced: one that was killed, and one that did not end (if the file says
+ * so; a file that cannot be read says nothing). */
 ss_status ss_log_refuse_killed(const char *path, ss_error *err);
+ss_status ss_log_refuse_unended(const char *path, ss_error *err);
 
 /* Brings in what the journal has, and commits. */
 ss_status ss_log_open(const char *path, ss_trajectory **out, ss_log_recovery *found, ss_error *err);

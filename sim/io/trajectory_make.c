@@ -107,9 +107,10 @@ static uint64_t new_id(const ss_trajectory_inputs *in)
 static ss_status refuse_unended(const char *path, const ss_text *content, ss_error *err)
 {
     ss_journal_reader r;
-    if (access(path, F_OK) || !ss_journal_read(&r, content))
+    if (access(path, F_OK))
         return SS_OK;
-    return ss_log_refuse_killed(path, err);
+    return ss_journal_read(&r, content) ? ss_log_refuse_killed(path, err)
+                                        : ss_log_refuse_unended(path, err);
 }
 
 /* In the words of a file that cannot be written, before a journal is made beside it. */

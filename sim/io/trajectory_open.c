@@ -38,8 +38,7 @@ ss_status ss_log_blank(const char *path, ss_trajectory **out, ss_error *err)
     return SS_OK;
 }
 
-/* The rows of /starts. */
-static ss_status read_starts(ss_trajectory *t, ss_error *err)
+ss_status ss_log_read_starts(ss_trajectory *t, ss_error *err)
 {
     const ss_record_table *table = &ss_log_starts;
     void *row = NULL;
@@ -93,7 +92,7 @@ ss_status ss_log_open_file(ss_trajectory *t, uint64_t *id, ss_error *err)
     if (!s)
         s = ss_h5_get_u64(t->f, "search", "seed", &t->seed, err);
     if (!s)
-        s = read_starts(t, err);
+        s = ss_log_read_starts(t, err);
     return s ? s : open_begun_chains(t, err);
 }
 
@@ -186,27 +185,6 @@ ss_status ss_trajectory_repair(const char *path, ss_text *report, ss_error *err)
         return s;
     tell(path, &found, report);
     return ss_text_status(report, err);
-}
-
-ss_status ss_log_refuse_killed(const char *path, ss_error *err)
-{
-    return ss_fail(
-        err, SS_EINVAL,
-        "%s is the log of a search that was killed: resume it, or make the file whole with "
-        "\"soapstone repair %s\" and keep it under another name",
-        path, path);
-}
-
-ss_status ss_trajectory_check_ended(const char *path, ss_error *err)
-{
-    ss_trajectory_state state =
-        access(path, F_OK) ? SS_TRAJECTORY_CLOSED : ss_trajectory_look(path);
-    if (state == SS_TRAJECTORY_KILLED)
-        return ss_log_refuse_killed(path, err);
-    if (state == SS_TRAJECTORY_BEING_WRITTEN)
-        return ss_fail(err, SS_EIO,
-                       "%s is being written by another soapstone: it is the log of a search", path);
-    return SS_OK;
 }
 
 ss_trajectory_state ss_trajectory_look(const char *path)

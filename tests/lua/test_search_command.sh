@@ -105,12 +105,12 @@ rows() {
   shift
   h5dump -A 0 "$@" "$log" | grep -v '^HDF5'
 }
-# begin FILE: a search of thousands of proposals with that log is under way
-many=8000
+# begin FILE: a search of thousands of proposals with that log is under way, and the journal has some
+many=30000
 begin() {
   "$SOAPSTONE" search $small -n $many --seed 5 --log "$1" --save "$1.json" >out 2>err &
   pid=$!
-  while ! [ -s "$1.journal" ] && kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
+  while ! grep -qs '^s [0-9]' "$1.journal" && kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
 }
 if command -v h5dump >/dev/null 2>&1; then
   expect 0 "proposals" search $small -n $many --seed 5 --log whole.h5 --save whole.json
@@ -165,6 +165,9 @@ if command -v h5dump >/dev/null 2>&1; then
   expect 0 '"soapstone search --resume again.h5", with the other options as before, goes on with it' inspect again.h5
   if grep -q "; did not end" out && ! grep -q "at work" out; then ok; else bad "a log that was repaired: at work?"; fi
   if [ ! -e again.h5.journal ]; then ok; else bad "a journal is left after the repair"; fi
+  expect 2 "again.h5 is the log of a search that did not end: resume it," search $small -n 10 --log again.h5
+  expect 2 "again.h5 is the log of a search that did not end: resume it," simulate $small -s whole --record again.h5
+  expect 2 "again.h5 is the log of a search that has not ended, and holds no best strategy yet" simulate $small -s again.h5
   expect 0 "" search $small -n $many --seed 5 --resume again.h5
   expect 0 "; proposals" inspect again.h5
   if grep -q "did not end\|goes on" out; then bad "a search that was gone on with did not end?"; else ok; fi
@@ -174,6 +177,28 @@ if command -v h5dump >/dev/null 2>&1; then
   if cmp -s whole.rows again.rows; then ok; else bad "a search that was repaired went on otherwise"; fi
   if cmp -s whole.rows killed.rows; then ok; else bad "a search that was killed went on otherwise"; fi
   expect 2 "seed" search $small -n $many --seed 6 --resume killed.h5
+  expect 0 "mlp on ring, best" simulate $small -s killed.h5
+
+  # an exhaustive search that was killed: nobody goes on with it, and its best so far is in its rows
+  cat >all.lua <<'LUA'
+local soapstone = require "soapstone"
+local problem = soapstone.problem { model = require "models.mlp" { batch = 64, layers = 9 },
+  topology = require "topologies.ring" { devices = 4 } }
+soapstone.search.exhaustive(problem, { start = "whole", moves = "block", bounds = {}, log = "all.h5" }) -- for years
+LUA
+  deep="-m mlp -t ring -o model.batch=64 -o model.layers=9 -o topology.devices=4"
+  "$SOAPSTONE" run all.lua >out 2>err &
+  pid=$!
+  while ! grep -qs '^s [0-9]' all.h5.journal && kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
+  kill -KILL "$pid"
+  wait "$pid" 2>/dev/null
+  if [ -e all.h5.journal ]; then ok; else bad "the exhaustive search ended before it was killed"; fi
+  expect 2 "all.h5 is the log of a search that was killed: make the file whole with" search $small -n 10 --log all.h5
+  expect 0 "all.h5 is whole" repair all.h5
+  expect 0 "whole: " inspect all.h5
+  best=$(sed -n 's/^.* step .* -> \(.*\) (at proposal .*/\1/p' out)
+  expect 0 "step time    $best" simulate $deep -s all.h5
+  expect 2 "all.h5 is the log of a search that did not end: keep it under" search $small -n 10 --log all.h5
 else
   echo "skipped the logs of searches: there is no h5dump"
 fi

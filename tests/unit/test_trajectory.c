@@ -290,6 +290,7 @@ static void leave_behind(const char *path, uint64_t seed, uint64_t steps)
 {
     static fake_chain c[FAKE_CHAINS];
     ss_trajectory *t;
+    (void)remove(path); /* of another test, which may not have ended */
     pid_t child = fork();
     if (!child) {
         start_all(c, seed);
@@ -355,8 +356,94 @@ static void a_dead_log_is_not_written_over(void)
     CHECK_TEXT(err.text, "\"soapstone repair " HERE "a.h5\"");
     CHECK_OK(ss_trajectory_repair(HERE "a.h5", &report, &err));
     CHECK_TEXT(ss_text_get(&report), "210 rows");
+    CHECK(ss_trajectory_create(HERE "a.h5", &fake.in, &t, &err) == SS_EINVAL, "%s", err.text);
+    CHECK_TEXT(err.text, "a.h5 is the log of a search that did not end: resume it, keep it under");
+    CHECK(ss_trajectory_check_ended(HERE "a.h5", &err) == SS_EINVAL, "%s", err.text);
+    CHECK(!is_there(HERE "a.h5.journal"), "a journal was left");
+    CHECK_OK(resume_to(HERE "a.h5", 9, 70, 90, &err));
+    CHECK_OK(ss_trajectory_check_ended(HERE "a.h5", &err));
     CHECK_OK(ss_trajectory_create(HERE "a.h5", &fake.in, &t, &err));
     CHECK_OK(ss_trajectory_close(t, NULL, &err));
+    ss_text_free(&report);
+}
+
+/* Operator `op` in parts of samples, on every third device. */
+static ss_choice cut(uint32_t op, uint32_t parts, ss_device *device)
+{
+    ss_choice c = {{op}, {.degree = {parts, 1, 1, 1, 1}, .parts = parts, .device = device}};
+    for (uint32_t k = 0; k < parts; k++)
+        device[k].i = 1 + (7 * op + 3 * k) % FAKE_PARTS;
+    return c;
+}
+
+/* As a search would tell it that looks at `n` strategies, and is killed. */
+static void leave_exhaustive(const ss_choice *from, const ss_choice *const *to,
+                             const uint32_t *changed, const bool *better, uint32_t n)
+{
+    ss_trajectory *t;
+    ss_trajectory_inputs in = fake.in;
+    in.starts = 1;
+    in.options = "searcher = exhaustive\n";
+    CHECK_OK(ss_trajectory_create(HERE "e.h5", &in, &t, &err));
+    ss_search_sink sink = ss_trajectory_sink(t);
+    CHECK_OK(sink.begin(t, 0, fake.s[0], 900, 0, &err));
+    for (uint32_t k = 0; k < n; k++) {
+        ss_step step = {.step = k + 1, .reach = SS_REACH_ALL, .move = SS_MOVES, .from = from};
+        step.to = to[k];
+        step.ops = changed[k];
+        step.op = step.ops ? to[k][0].op.i : 0;
+        step.accepted = better[k];
+        step.current = step.best = step.proposed = 800 - 10 * k;
+        CHECK_OK(sink.step(t, 0, &step, &err));
+    }
+    CHECK_OK(ss_trajectory_close(t, NULL, &err));
+}
+
+static void the_best_of_an_exhaustive_search_that_did_not_end_is_in_its_rows(void)
+{
+    static ss_device room[5][FAKE_PARTS];
+    ss_choice first[] = {cut(2, 13, room[0]), cut(5, 3, room[1])}, worse[] = {cut(1, 2, room[2])};
+    ss_choice last[] = {cut(5, 7, room[3])}, from[] = {cut(2, 1, room[4]), cut(5, 1, room[4])};
+    const ss_choice *const to[] = {first, worse, last, NULL};
+    ss_strategy *got = NULL, *want = NULL;
+    ss_strategy_loading how = {.by_name = true};
+    ss_trajectory *t;
+    char found[SS_RECORD_NAME + 1];
+    leave_exhaustive(from, to, (uint32_t[]){2, 1, 1, 0}, (bool[]){true, false, true, false}, 4);
+    CHECK_OK(ss_strategy_copy(fake.s[0], &want, &err));
+    CHECK_OK(ss_strategy_set(want, (ss_op){2}, first[0].config.degree, 1, room[0], 13, &err));
+    CHECK_OK(ss_strategy_set(want, (ss_op){5}, last[0].config.degree, 1, room[3], 7, &err));
+    CHECK_OK(ss_record_read_strategy(HERE "e.h5", NULL, fake.m, fake.t, NULL, found, &got, &err));
+    CHECK(ss_strategy_same(got, want) && !strcmp(found, "best"), "another one, called %s", found);
+    ss_strategy_free(got);
+    CHECK_OK(ss_record_read_strategy(HERE "e.h5", "data parallel", fake.m, fake.t, NULL, found,
+                                     &got, &err));
+    CHECK(ss_strategy_same(got, fake.s[0]), "another start");
+    ss_strategy_free(got);
+    CHECK(ss_record_read_strategy(HERE "e.h5", "best", fake.m, fake.t, &how, found, &got, &err) ==
+              SS_EINVAL,
+          "%s", err.text);
+    CHECK_TEXT(err.text, "e.h5 is the log of a search that did not end: its best so far is loaded");
+    CHECK(ss_trajectory_create(HERE "e.h5", &fake.in, &t, &err) == SS_EINVAL, "%s", err.text);
+    CHECK_TEXT(err.text, "e.h5 is the log of a search that did not end: keep it under another");
+    ss_strategy_free(want);
+}
+
+static void a_search_that_can_go_on_is_to_have_a_best_first(void)
+{
+    ss_text report = {0};
+    ss_strategy *got = NULL;
+    char found[SS_RECORD_NAME + 1];
+    leave_behind(HERE "c.h5", 9, 70);
+    CHECK_OK(ss_trajectory_repair(HERE "c.h5", &report, &err));
+    CHECK(ss_record_read_strategy(HERE "c.h5", NULL, fake.m, fake.t, NULL, found, &got, &err) ==
+              SS_ENOTFOUND,
+          "%s", err.text);
+    CHECK_TEXT(err.text, "c.h5 is the log of a search that has not ended, and holds no best");
+    CHECK_OK(resume_to(HERE "c.h5", 9, 70, 90, &err));
+    CHECK_OK(ss_record_read_strategy(HERE "c.h5", NULL, fake.m, fake.t, NULL, found, &got, &err));
+    CHECK(!strcmp(found, "best"), "%s", found);
+    ss_strategy_free(got);
     ss_text_free(&report);
 }
 
@@ -455,6 +542,8 @@ int main(int argc, char **argv)
     RUN(what_was_flushed_is_there_after_a_death);
     RUN(a_dead_log_is_resumed_without_a_repair);
     RUN(a_dead_log_is_not_written_over);
+    RUN(the_best_of_an_exhaustive_search_that_did_not_end_is_in_its_rows);
+    RUN(a_search_that_can_go_on_is_to_have_a_best_first);
     RUN(only_one_writes_and_anyone_reads);
     RUN(what_is_no_log_is_refused);
     RUN(a_journal_of_another_file_is_refused);
