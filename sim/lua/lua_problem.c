@@ -9,8 +9,6 @@
 #include "lua/state.h"
 #include "lua/types.h"
 
-enum { HOLD_MODEL, HOLD_TOPOLOGY };
-
 static const ss_opt problem_list[] = {
     {.name = "model", .kind = SS_OPT_VALUE, .help = "what is trained"},
     {.name = "topology", .kind = SS_OPT_VALUE, .help = "on what"},
@@ -188,8 +186,8 @@ int ss_lua_problem_new(lua_State *L)
     ss_lua_box *costs = has(L, "costs") ? take(L, "costs", &ss_lua_costs_type) : NULL;
     ss_lua_box *box = ss_lua_box_new(L, &ss_lua_problem_type);
     int at = lua_gettop(L);
-    ss_lua_box_hold(L, at, HOLD_MODEL, 2);
-    ss_lua_box_hold(L, at, HOLD_TOPOLOGY, 3);
+    ss_lua_box_hold(L, at, SS_LUA_HOLD_MODEL, 2);
+    ss_lua_box_hold(L, at, SS_LUA_HOLD_TOPOLOGY, 3);
 
     ss_error err;
     ss_lua_problem *p = NULL;
@@ -255,13 +253,13 @@ static int problem_costs_report(lua_State *L)
 
 static int get_model(lua_State *L, int index)
 {
-    ss_lua_box_push_held(L, index, HOLD_MODEL);
+    ss_lua_box_push_held(L, index, SS_LUA_HOLD_MODEL);
     return 1;
 }
 
 static int get_topology(lua_State *L, int index)
 {
-    ss_lua_box_push_held(L, index, HOLD_TOPOLOGY);
+    ss_lua_box_push_held(L, index, SS_LUA_HOLD_TOPOLOGY);
     return 1;
 }
 

@@ -15,7 +15,7 @@
 #include "lua/state.h"
 #include "lua/types.h"
 
-enum { PATH = 200, HOLD_PROBLEM = 0 };
+enum { PATH = 200 };
 
 /* -- what is to be written -------------------------------------------------------------------- */
 
@@ -63,7 +63,7 @@ static void add_result(lua_State *L, request *r, entry *e, const char *path)
         refuse_other_problem(L, r, result->model, result->topology, path);
         e->view = ss_lua_view(L, lua_gettop(L));
         e->result = result;
-        e->problem = box->holds[HOLD_PROBLEM]->object;
+        e->problem = box->holds[SS_LUA_HOLD_PROBLEM]->object;
         e->name = name_of(L, result->name, path);
     }
 }

@@ -12,7 +12,7 @@
 #include "lua/strict.h"
 #include "lua/types.h"
 
-enum { PATH = 200, HOLD_PROBLEM = 0, CACHE = 3 /* a user value that no hold takes */ };
+enum { PATH = 200, CACHE = 3 /* a user value that no hold takes */ };
 
 static ss_lua_result *check(lua_State *L, int arg)
 {
@@ -122,7 +122,7 @@ int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const
     if (!name)
         name = ss_lua_strategy_push_name(L, s);
     ss_lua_box *box = ss_lua_box_new(L, &ss_lua_result_type);
-    ss_lua_box_hold(L, lua_gettop(L), HOLD_PROBLEM, problem);
+    ss_lua_box_hold(L, lua_gettop(L), SS_LUA_HOLD_PROBLEM, problem);
 
     ss_error err;
     ss_lua_result *r = NULL;
@@ -428,7 +428,7 @@ static uint32_t read_device(lua_State *L, const ss_view *v, const ss_result *r)
 {
     static const char path[] = "result:memory: the device";
     if (check(L, 1)->topology) {
-        ss_lua_box_push_held(L, 1, HOLD_PROBLEM);
+        ss_lua_box_push_held(L, 1, SS_LUA_HOLD_PROBLEM);
         ss_lua_box_push_held(L, lua_gettop(L), 1); /* the topology */
         return ss_lua_device(L, 2, lua_gettop(L), path).i;
     }

@@ -17,7 +17,7 @@
 #include "lua/state.h"
 #include "lua/strict.h"
 
-enum { HOLD_PROBLEM = 0, BEST = 3 /* a user value that no hold takes: the best's box */ };
+enum { BEST = 3 /* a user value that no hold takes: the best's box */ };
 enum { NAME = 160, LINE = 240 };
 
 static ss_lua_search *check(lua_State *L, int arg)
@@ -28,7 +28,7 @@ static ss_lua_search *check(lua_State *L, int arg)
 static const ss_lua_problem *problem_of(lua_State *L, int index)
 {
     const ss_lua_box *box = lua_touserdata(L, index);
-    return box->holds[HOLD_PROBLEM]->object;
+    return box->holds[SS_LUA_HOLD_PROBLEM]->object;
 }
 
 /* -- the log ---------------------------------------------------------------------------------- */
@@ -206,7 +206,7 @@ static int search_new(lua_State *L)
     ss_manifest manifest = {.file = r.file, .files = r.files};
     ss_lua_manifest(L, &manifest);
     ss_lua_box *box = ss_lua_box_new(L, &ss_lua_search_type);
-    ss_lua_box_hold(L, lua_gettop(L), HOLD_PROBLEM, 1);
+    ss_lua_box_hold(L, lua_gettop(L), SS_LUA_HOLD_PROBLEM, 1);
 
     ss_error err;
     ss_lua_search *s = NULL;
@@ -380,7 +380,7 @@ static int push_strategy(lua_State *L, int index, const ss_strategy *best, uint3
     char name[NAME];
     ss_lua_name(name, sizeof name, "%s from %.100s", ss_searcher_name(s->options.searcher),
                 s->start[chain].name);
-    ss_lua_box_push_held(L, index, HOLD_PROBLEM);
+    ss_lua_box_push_held(L, index, SS_LUA_HOLD_PROBLEM);
     ss_lua_strategy_push_copy(L, lua_gettop(L), best, name);
     return 1;
 }
@@ -511,7 +511,7 @@ static int get_searcher(lua_State *L, int index)
 
 static int get_problem(lua_State *L, int index)
 {
-    ss_lua_box_push_held(L, index, HOLD_PROBLEM);
+    ss_lua_box_push_held(L, index, SS_LUA_HOLD_PROBLEM);
     return 1;
 }
 
@@ -597,7 +597,7 @@ static int search_start_of(lua_State *L)
 {
     const ss_lua_search *s = check(L, 1);
     uint32_t chain = read_chain(L, s, "search:start_of");
-    ss_lua_box_push_held(L, 1, HOLD_PROBLEM);
+    ss_lua_box_push_held(L, 1, SS_LUA_HOLD_PROBLEM);
     return ss_lua_strategy_push_copy(L, lua_gettop(L), s->start[chain].strategy,
                                      s->start[chain].name);
 }

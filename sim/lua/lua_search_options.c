@@ -12,7 +12,7 @@
 #include "lua/lua_search.h"
 #include "lua/state.h"
 
-enum { PATH = 200, PROBLEM_TOPOLOGY = 1 /* what a problem's box holds there */ };
+enum { PATH = 200 };
 
 #define CORE(field) offsetof(ss_lua_search_request, options.field)
 
@@ -199,7 +199,7 @@ static void refuse_others(lua_State *L, int table, ss_searcher searcher, const c
         ss_lua_refuse(L, "%s: option '%s' is one of %s", what, special[i].name,
                       special[i].searchers == SS_LUA_WITH_REACHES ? "mcmc, greedy and annealing"
                       : special[i].searchers == SS_LUA_WITH_BETA  ? "mcmc and annealing"
-                                                           : "annealing");
+                                                                  : "annealing");
     }
 }
 
@@ -504,7 +504,7 @@ static void read_configurations(lua_State *L, int problem, int table, const char
     const ss_model *m = ((ss_lua_problem *)ss_lua_check(L, problem, &ss_lua_problem_type))->model;
     if (!is_given(L, table, "configurations"))
         return;
-    ss_lua_box_push_held(L, problem, PROBLEM_TOPOLOGY);
+    ss_lua_box_push_held(L, problem, SS_LUA_HOLD_TOPOLOGY);
     push_raw(L, table, "configurations");
     int all = lua_gettop(L);
     ss_lua_name(path, sizeof path, "%s: option 'configurations'", what);

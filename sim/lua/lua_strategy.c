@@ -1,4 +1,4 @@
-/* lua_strategy.c - strategies from a script: ready-made, changed by hand, pinned, compared. */
+/* lua_strategy.c - strategies from a script: changed by hand, pinned, compared, loaded and saved. */
 #include <string.h>
 
 #include <lauxlib.h>
@@ -7,12 +7,14 @@
 #include "io/record.h"
 #include "io/record_layout.h"
 #include "io/strategy_file.h"
-#include "io/trajectory.h"
-#include "lua/opts.h"
-#include "lua/state.h"
-#include "lua/types.h"
+#include "lua/lua_strategy.h"
 
-enum { PATH = 200, HOLD_PROBLEM = 0 };
+enum { PATH = 200 };
+
+#define NAMED(options, says)                                                                       \
+    {                                                                                              \
+        .name = "name", .kind = SS_OPT_TEXT, .at = offsetof(options, name), .help = (says)         \
+    }
 
 static ss_lua_strategy *check(lua_State *L, int arg)
 {
@@ -29,9 +31,8 @@ static void free_strategy(void *object)
     ss_free(s);
 }
 
-/* Takes `strategy` over, also on failure.  It is called `given`, or if that is NULL `otherwise`. */
-static ss_status wrap(ss_strategy *strategy, const char *given, const char *otherwise,
-                      ss_lua_strategy **out, ss_error *err)
+ss_status ss_lua_strategy_wrap(ss_strategy *strategy, const char *given, const char *otherwise,
+                               ss_lua_strategy **out, ss_error *err)
 {
     const char *name = given ? given : otherwise;
     ss_lua_strategy *s = ss_alloc_zeroed(1, sizeof *s);
@@ -47,7 +48,7 @@ static ss_status wrap(ss_strategy *strategy, const char *given, const char *othe
     return SS_OK;
 }
 
-static ss_status rename_strategy(ss_lua_strategy *s, const char *name, ss_error *err)
+ss_status ss_lua_strategy_rename(ss_lua_strategy *s, const char *name, ss_error *err)
 {
     char *copy = ss_strdup(name);
     if (!copy)
@@ -59,218 +60,44 @@ static ss_status rename_strategy(ss_lua_strategy *s, const char *name, ss_error 
     return SS_OK;
 }
 
+ss_lua_box *ss_lua_strategy_box(lua_State *L, int problem)
+{
+    ss_lua_box *box = ss_lua_box_new(L, &ss_lua_strategy_type);
+    ss_lua_box_hold(L, lua_gettop(L), SS_LUA_HOLD_PROBLEM, problem);
+    return box;
+}
+
 const char *ss_lua_strategy_push_name(lua_State *L, const ss_lua_strategy *s)
 {
     return lua_pushfstring(L, "%s%s", s->name, s->changed && !s->named ? " (changed)" : "");
 }
 
-/* -- ready-made ones -------------------------------------------------------------------------- */
-
-static const char READY[] =
-    "data_parallel|model_parallel|expert|expert_cnn|expert_rnn|random|whole";
-enum { DATA_PARALLEL, MODEL_PARALLEL, EXPERT, EXPERT_CNN, EXPERT_RNN, RANDOM, WHOLE };
-
-typedef struct ready_options {
-    const char *name;
-    int64_t seed;
-    uint32_t max_parts;
-    bool by_depth;
-} ready_options;
-
-#define NAME_OPTION                                                                                \
-    {                                                                                              \
-        .name = "name", .kind = SS_OPT_TEXT, .at = offsetof(ready_options, name),                  \
-        .help = "what reports call it; its kind unless given"                                      \
-    }
-
-static const ss_opt plain_list[] = {NAME_OPTION, {0}};
-
-static const ss_opt rnn_list[] = {
-    NAME_OPTION,
-    {.name = "by_depth",
-     .kind = SS_OPT_FLAG,
-     .at = offsetof(ready_options, by_depth),
-     .help = "operators of equal depth go together, not those of equal layer"},
-    {0},
-};
-
-static const ss_opt random_list[] = {
-    NAME_OPTION,
-    {.name = "seed",
-     .kind = SS_OPT_INTEGER,
-     .at = offsetof(ready_options, seed),
-     .preset = SS_OPT_KEEP,
-     .help = "of the stream that it is drawn from; the run's unless given"},
-    {.name = "max_parts",
-     .kind = SS_OPT_COUNT,
-     .at = offsetof(ready_options, max_parts),
-     .preset = SS_OPT_KEEP,
-     .min = 1,
-     .max = SS_MAX_PARTS,
-     .help = "of one operator; the number of devices unless given"},
-    {0},
-};
-
-static const ss_opt *options_of(int kind)
-{
-    return kind == RANDOM ? random_list : kind == EXPERT_RNN ? rnn_list : plain_list;
-}
-
-void ss_lua_strategies_help(ss_text *out)
-{
-    static const char *const says[] = {
-        [DATA_PARALLEL] = "every operator cut along the samples, a part on each device",
-        [MODEL_PARALLEL] = "whole operators in order, cut into runs of balanced time, one a device",
-        [EXPERT] = "expert_rnn of a network with lstm operators, expert_cnn of another",
-        [EXPERT_CNN] = "fully connected operators split by channel, all others by sample",
-        [EXPERT_RNN] = "data parallel across machines; inside, layers are dealt over the devices",
-        [RANDOM] = "degrees and devices drawn from a seeded stream",
-        [WHOLE] = "every operator in one part on the first device",
-    };
-    const char *name = READY;
-    for (int k = 0; k <= WHOLE; k++) {
-        int n = (int)strcspn(name, "|");
-        ss_text_add(out, "%.*s%*s %s\n", n, name, 16 - n, "", says[k]);
-        for (const ss_opt *o = options_of(k); o->name; o++)
-            ss_text_add(out, "  %-14s %s\n", o->name, o->help);
-        name += n + 1;
-    }
-}
-
-/* For balancing: what the problem's costs say of a whole operator. */
-static double whole_seconds(void *context, ss_op op, ss_device device)
-{
-    const ss_lua_problem *p = context;
-    ss_box whole = ss_box_whole(&p->model->op[op.i].def->out[0]);
-    ss_time forward = 0, backward = 0;
-    p->timer.part(p->timer.context, p->model, op, SS_FORWARD, &whole, device, &forward, NULL);
-    if (p->options.training)
-        p->timer.part(p->timer.context, p->model, op, SS_BACKWARD, &whole, device, &backward, NULL);
-    return ss_time_seconds(forward) + ss_time_seconds(backward);
-}
-
-static ss_status apply_random(ss_strategy *s, const ready_options *o, ss_error *err)
-{
-    ss_rng rng = {0};
-    ss_status status = ss_rng_open(&rng, (uint64_t)o->seed, "random strategy", err);
-    if (!status)
-        status = ss_strategy_random(s, &rng, o->max_parts, err);
-    ss_rng_close(&rng);
-    return status;
-}
-
-/* What experts do for networks of this kind. */
-static int resolve(const ss_model *m, int kind)
-{
-    if (kind != EXPERT)
-        return kind;
-    for (uint32_t i = 1; i <= m->ops; i++)
-        if (!strcmp(m->op[i].def->kind->name, "lstm"))
-            return EXPERT_RNN;
-    return EXPERT_CNN;
-}
-
-static ss_status apply(ss_lua_problem *p, ss_strategy *s, int kind, const ready_options *o,
-                       ss_error *err)
-{
-    ss_status status;
-    switch (resolve(p->model, kind)) {
-    case DATA_PARALLEL:
-        return ss_strategy_data_parallel(s, err);
-    case MODEL_PARALLEL:
-        status = ss_strategy_model_parallel(s, whole_seconds, p, err);
-        return status ? status : ss_costs_refuse_missing(p->costs, err);
-    case EXPERT_CNN:
-        return ss_strategy_expert_cnn(s, err);
-    case EXPERT_RNN:
-        return ss_strategy_expert_rnn(s, o->by_depth, err);
-    case RANDOM:
-        return apply_random(s, o, err);
-    default:
-        return ss_strategy_whole(s, err);
-    }
-}
-
-static ready_options read_ready(lua_State *L, int index, int kind, const ss_lua_problem *p,
-                                const char *call)
-{
-    ready_options o = {.seed = (int64_t)ss_lua_seed(L), .max_parts = p->topology->devices};
-    ss_lua_opts(L, index, options_of(kind), call, &o);
-    return o;
-}
-
-static ss_status make_ready(ss_lua_problem *p, int kind, const ready_options *o, const char *word,
-                            ss_lua_strategy **out, ss_error *err)
-{
-    if (kind == EXPERT)
-        word = resolve(p->model, kind) == EXPERT_RNN ? "expert_rnn" : "expert_cnn";
-    ss_strategy *s = NULL;
-    ss_status status = ss_strategy_new(p->model, p->topology, &s, err);
-    if (!status)
-        status = apply(p, s, kind, o, err);
-    if (status) {
-        ss_strategy_free(s);
-        return status;
-    }
-    return wrap(s, o->name, word, out, err);
-}
-
-int ss_lua_strategy_new(lua_State *L, int problem, const char *word, int options)
-{
-    ss_lua_problem *p = ss_lua_check(L, problem, &ss_lua_problem_type);
-    lua_pushstring(L, word);
-    int kind = ss_lua_choice(L, -1, READY, "problem:strategy: the kind");
-    ready_options o = read_ready(L, options, kind, p, "problem:strategy");
-    ss_lua_box *box = ss_lua_box_new(L, &ss_lua_strategy_type);
-    ss_lua_box_hold(L, lua_gettop(L), HOLD_PROBLEM, problem);
-
-    ss_error err;
-    ss_lua_strategy *s = NULL;
-    if (make_ready(p, kind, &o, word, &s, &err))
-        return ss_lua_raise(L, &err);
-
-    box->object = s;
-    return 1;
-}
-
-bool ss_lua_strategy_push_expert(lua_State *L, int problem)
-{
-    ss_lua_problem *p = ss_lua_check(L, problem, &ss_lua_problem_type);
-    ready_options o = {0};
-    ss_lua_box *box = ss_lua_box_new(L, &ss_lua_strategy_type);
-    ss_lua_box_hold(L, lua_gettop(L), HOLD_PROBLEM, problem);
-
-    ss_error err;
-    ss_lua_strategy *s = NULL;
-    ss_status status = make_ready(p, EXPERT, &o, "expert", &s, &err);
-    if (status == SS_ENOMEM)
-        return ss_lua_raise(L, &err);
-    box->object = s;
-    if (status)
-        lua_pop(L, 1);
-    return !status;
-}
-
 int ss_lua_strategy_push_copy(lua_State *L, int problem, const ss_strategy *from, const char *name)
 {
-    ss_lua_box *box = ss_lua_box_new(L, &ss_lua_strategy_type);
-    ss_lua_box_hold(L, lua_gettop(L), HOLD_PROBLEM, problem);
+    ss_lua_box *box = ss_lua_strategy_box(L, problem);
 
     ss_error err;
     ss_strategy *copy = NULL;
     ss_lua_strategy *s = NULL;
-    if (ss_strategy_copy(from, &copy, &err) || wrap(copy, name, NULL, &s, &err))
+    if (ss_strategy_copy(from, &copy, &err) || ss_lua_strategy_wrap(copy, name, NULL, &s, &err))
         return ss_lua_raise(L, &err);
 
     box->object = s;
     return 1;
 }
 
+/* -- files ------------------------------------------------------------------------------------ */
+
+typedef struct load_options {
+    const char *name;
+    bool by_name;
+} load_options;
+
 static const ss_opt load_list[] = {
-    NAME_OPTION,
+    NAMED(load_options, "what reports call it, and of a record which is meant"),
     {.name = "by_name",
      .kind = SS_OPT_FLAG,
-     .at = offsetof(ready_options, by_depth),
+     .at = offsetof(load_options, by_name),
      .help = "onto another size of the model or another topology: operators are matched by name"},
     {0},
 };
@@ -278,21 +105,20 @@ static const ss_opt load_list[] = {
 int ss_lua_strategy_load(lua_State *L, int problem, const char *path, int options)
 {
     ss_lua_problem *p = ss_lua_check(L, problem, &ss_lua_problem_type);
-    ready_options o = {0};
+    load_options o = {0};
     ss_lua_opts(L, options, load_list, "problem:load_strategy", &o);
-    ss_lua_box *box = ss_lua_box_new(L, &ss_lua_strategy_type);
-    ss_lua_box_hold(L, lua_gettop(L), HOLD_PROBLEM, problem);
+    ss_lua_box *box = ss_lua_strategy_box(L, problem);
 
     ss_error err;
     ss_strategy *s = NULL;
     ss_lua_strategy *wrapped = NULL;
-    ss_strategy_loading how = {.by_name = o.by_depth};
+    ss_strategy_loading how = {.by_name = o.by_name};
     char found[SS_RECORD_NAME + 1];
     bool record = ss_h5_begins(path);
     if (record ? ss_record_read_strategy(path, o.name, p->model, p->topology, &how, found, &s, &err)
                : ss_strategy_load(path, p->model, p->topology, &how, &s, &err))
         return ss_lua_raise(L, &err);
-    if (wrap(s, o.name, record ? found : path, &wrapped, &err))
+    if (ss_lua_strategy_wrap(s, o.name, record ? found : path, &wrapped, &err))
         return ss_lua_raise(L, &err);
 
     box->object = wrapped;
@@ -303,141 +129,19 @@ int ss_lua_strategy_load(lua_State *L, int problem, const char *path, int option
     return 2;
 }
 
-/* The problem of the strategy at index 1. */
-static ss_lua_problem *problem_of(lua_State *L)
-{
-    ss_lua_box *box = lua_touserdata(L, 1);
-    return box->holds[HOLD_PROBLEM]->object;
-}
-
-/* strategy:apply(kind, options) -> the strategy: what is pinned stays */
-static int strategy_apply(lua_State *L)
+/* strategy:save(path) */
+static int strategy_save(lua_State *L)
 {
     ss_lua_strategy *s = check(L, 1);
-    ss_lua_problem *p = problem_of(L);
-    int kind = ss_lua_choice(L, 2, READY, "strategy:apply: the kind");
-    ready_options o = read_ready(L, 3, kind, p, "strategy:apply");
+    const char *path = ss_lua_text(L, 2, "strategy:save: the path");
 
     ss_error err;
-    if (apply(p, s->strategy, kind, &o, &err))
+    if (ss_strategy_check_place(path, &err) || ss_strategy_save(s->strategy, path, &err))
         return ss_lua_raise(L, &err);
-    s->changed = true;
-    if (o.name && rename_strategy(s, o.name, &err))
-        return ss_lua_raise(L, &err);
-
-    lua_settop(L, 1);
-    return 1;
+    return 0;
 }
 
 /* -- changing by hand ------------------------------------------------------------------------- */
-
-/* { n = 4, c = 2 }, or { 4, 1, 2 } in the order of the dimensions; absent ones are not cut. */
-static void read_degrees(lua_State *L, int index, const ss_op_def *def, const char *what,
-                         uint32_t *degree)
-{
-    char path[PATH];
-    const char *names[SS_MAX_DIMS];
-    uint32_t rank = def->out[0].rank;
-    for (uint32_t d = 0; d < rank; d++) {
-        names[d] = def->dim[d].name;
-        degree[d] = 1;
-    }
-    if (!lua_istable(L, index))
-        ss_lua_refuse(L, "%s: option 'degrees' should be a table such as { %s = 4 }, not %s", what,
-                      names[0], ss_lua_kind_of(L, index));
-    lua_Unsigned listed = lua_rawlen(L, index);
-    if (listed > rank)
-        ss_lua_refuse(L, "%s: option 'degrees' has %d numbers, and the output has %d dimension%s",
-                      what, (int)listed, (int)rank, ss_plural(rank));
-    if (!listed) {
-        ss_lua_name(path, sizeof path, "%s: option 'degrees'", what);
-        ss_lua_opts_names(L, index, NULL, names, rank, path);
-    }
-    for (uint32_t d = 0; d < rank; d++) {
-        if (listed) {
-            lua_rawgeti(L, index, (lua_Integer)d + 1);
-        } else {
-            lua_pushstring(L, names[d]);
-            lua_rawget(L, index);
-        }
-        ss_lua_name(path, sizeof path, "%s: option 'degrees.%s'", what, names[d]);
-        if (!lua_isnil(L, -1))
-            degree[d] = (uint32_t)ss_lua_integer(L, -1, 1, SS_MAX_PARTS, path);
-        lua_pop(L, 1);
-    }
-}
-
-/* A device or a list of them, in Lua's memory; leaves one value on the stack. */
-static const ss_device *read_devices(lua_State *L, int index, int topology, const char *what,
-                                     uint32_t *n)
-{
-    char path[PATH];
-    if (!lua_istable(L, index)) {
-        ss_lua_name(path, sizeof path, "%s: option 'devices'", what);
-        ss_device *one = lua_newuserdatauv(L, sizeof *one, 0);
-        *one = ss_lua_device(L, index, topology, path);
-        *n = 1;
-        return one;
-    }
-    lua_Unsigned listed = lua_rawlen(L, index);
-    if (listed < 1 || listed > SS_MAX_PARTS)
-        ss_lua_refuse(L, "%s: option 'devices' lists %d device%s; 1 to %d are possible", what,
-                      (int)listed, ss_plural(listed), SS_MAX_PARTS);
-    ss_device *device = lua_newuserdatauv(L, (size_t)listed * sizeof *device, 0);
-    for (lua_Unsigned i = 0; i < listed; i++) {
-        ss_lua_name(path, sizeof path, "%s: option 'devices[%d]'", what, (int)i + 1);
-        lua_rawgeti(L, index, (lua_Integer)i + 1);
-        device[i] = ss_lua_device(L, -1, topology, path);
-        lua_pop(L, 1);
-    }
-    *n = (uint32_t)listed;
-    return device;
-}
-
-static const ss_opt set_list[] = {
-    {.name = "degrees",
-     .kind = SS_OPT_VALUE,
-     .help = "{ n = 4, c = 2 }; what is there unless given"},
-    {.name = "devices",
-     .kind = SS_OPT_VALUE,
-     .help = "a device for each part, or one for all; what is there unless given"},
-    {0},
-};
-
-const ss_config *ss_lua_config(lua_State *L, int index, const ss_op_def *def, int topology,
-                               const char *what)
-{
-    int unused, top = lua_gettop(L);
-    ss_lua_opts(L, index, set_list, what, &unused);
-    ss_config *c = lua_newuserdatauv(L, sizeof *c, 1);
-    *c = (ss_config){.parts = 1};
-    for (uint32_t d = 0; d < SS_MAX_DIMS; d++)
-        c->degree[d] = 1;
-    lua_pushliteral(L, "degrees");
-    if (lua_rawget(L, index) != LUA_TNIL)
-        read_degrees(L, lua_gettop(L), def, what, c->degree);
-    uint64_t product = 1;
-    for (uint32_t d = 0; d < SS_MAX_DIMS; d++)
-        product = product > SS_MAX_PARTS ? product : product * c->degree[d];
-    if (product > SS_MAX_PARTS)
-        ss_lua_refuse(L, "%s: the degrees make more than %d parts", what, SS_MAX_PARTS);
-    c->parts = (uint32_t)product;
-    lua_pushliteral(L, "devices");
-    if (lua_rawget(L, index) == LUA_TNIL)
-        ss_lua_refuse(L, "%s: option 'devices' is missing (a device for each part, or one for all)",
-                      what);
-    uint32_t n;
-    const ss_device *device = read_devices(L, lua_gettop(L), topology, what, &n);
-    if (n != c->parts && n != 1)
-        ss_lua_refuse(L, "%s: option 'devices' lists %u, and the degrees make %u part%s", what,
-                      (unsigned)n, (unsigned)c->parts, ss_plural(c->parts));
-    c->device = lua_newuserdatauv(L, c->parts * sizeof *c->device, 0);
-    for (uint32_t k = 0; k < c->parts; k++)
-        c->device[k] = device[n == 1 ? 0 : k];
-    lua_setiuservalue(L, top + 1, 1);
-    lua_settop(L, top + 1);
-    return c;
-}
 
 /* strategy:set(operator, { degrees =, devices = }) -> the strategy */
 static int strategy_set(lua_State *L)
@@ -447,29 +151,17 @@ static int strategy_set(lua_State *L)
     ss_op op = ss_lua_op(L, 2, m, "strategy:set: the operator");
     char what[PATH];
     ss_lua_name(what, sizeof what, "strategy:set: operator %.80s", m->op[op.i].name);
-    int unused;
-    ss_lua_opts(L, 3, set_list, what, &unused);
     lua_settop(L, 3);
-    ss_lua_box_push_held(L, 1, HOLD_PROBLEM); /* 4 */
-    ss_lua_box_push_held(L, 4, 1);            /* 5: the topology */
-
+    ss_lua_box_push_held(L, 1, SS_LUA_HOLD_PROBLEM);
+    ss_lua_box_push_held(L, 4, SS_LUA_HOLD_TOPOLOGY); /* 5 */
     const ss_config *now = &s->strategy->config[op.i];
-    uint32_t degree[SS_MAX_DIMS], rank = m->op[op.i].def->out[0].rank, n = now->parts;
-    memcpy(degree, now->degree, sizeof degree);
-    const ss_device *device = now->device;
-    if (lua_istable(L, 3)) {
-        lua_pushliteral(L, "degrees");
-        lua_rawget(L, 3); /* 6 */
-        if (!lua_isnil(L, 6))
-            read_degrees(L, 6, m->op[op.i].def, what, degree);
-        lua_pushliteral(L, "devices");
-        lua_rawget(L, 3); /* 7 */
-        if (!lua_isnil(L, 7))
-            device = read_devices(L, 7, 5, what, &n);
-    }
+    ss_lua_cut cut = {.device = now->device, .devices = now->parts};
+    memcpy(cut.degree, now->degree, sizeof cut.degree);
+    ss_lua_read_cut(L, 3, m->op[op.i].def, 5, what, &cut);
 
     ss_error err;
-    if (ss_strategy_set(s->strategy, op, degree, rank, device, n, &err))
+    if (ss_strategy_set(s->strategy, op, cut.degree, m->op[op.i].def->out[0].rank, cut.device,
+                        cut.devices, &err))
         return ss_lua_raise(L, &err);
 
     s->changed = true;
@@ -517,44 +209,12 @@ static int strategy_unpin(lua_State *L)
 
 /* -- asking it -------------------------------------------------------------------------------- */
 
-/* { degrees = { n = 4 }, parts = 4, devices = { 1, 2, 3, 4 }, pinned = { "devices" } } */
-static void push_config(lua_State *L, const ss_strategy *s, ss_op op)
-{
-    const ss_config *c = &s->config[op.i];
-    const ss_op_def *def = s->model->op[op.i].def;
-    uint32_t rank = def->out[0].rank;
-    lua_Integer pins = 0;
-    lua_createtable(L, 0, 4);
-    lua_createtable(L, 0, (int)rank);
-    for (uint32_t d = 0; d < rank; d++)
-        ss_lua_set_integer(L, def->dim[d].name, c->degree[d]);
-    lua_setfield(L, -2, "degrees");
-    ss_lua_set_integer(L, "parts", c->parts);
-    lua_createtable(L, (int)c->parts, 0);
-    for (uint32_t k = 0; k < c->parts; k++) {
-        lua_pushinteger(L, c->device[k].i);
-        lua_rawseti(L, -2, (lua_Integer)k + 1);
-    }
-    lua_setfield(L, -2, "devices");
-    lua_newtable(L);
-    for (uint32_t d = 0; d < rank; d++) {
-        if (!ss_strategy_pinned_degree(s, op, d))
-            continue;
-        lua_pushstring(L, def->dim[d].name);
-        lua_rawseti(L, -2, ++pins);
-    }
-    if (s->pin[op.i] & SS_PIN_DEVICES) {
-        lua_pushliteral(L, "devices");
-        lua_rawseti(L, -2, ++pins);
-    }
-    lua_setfield(L, -2, "pinned");
-}
-
 /* strategy:get(operator) -> table */
 static int strategy_get(lua_State *L)
 {
     ss_lua_strategy *s = check(L, 1);
-    push_config(L, s->strategy, ss_lua_op(L, 2, s->strategy->model, "strategy:get: the operator"));
+    ss_lua_push_config(L, s->strategy,
+                       ss_lua_op(L, 2, s->strategy->model, "strategy:get: the operator"));
     return 1;
 }
 
@@ -573,9 +233,9 @@ static int push_diff(lua_State *L, const ss_strategy *a, const ss_strategy *b)
             continue;
         lua_createtable(L, 0, 3);
         ss_lua_set_text(L, "op", a->model->op[i].name);
-        push_config(L, a, (ss_op){i});
+        ss_lua_push_config(L, a, (ss_op){i});
         lua_setfield(L, -2, "here");
-        push_config(L, b, (ss_op){i});
+        ss_lua_push_config(L, b, (ss_op){i});
         lua_setfield(L, -2, "there");
         lua_rawseti(L, -2, ++n);
     }
@@ -602,18 +262,6 @@ static int strategy_diff(lua_State *L)
     return push_diff(L, a, b);
 }
 
-/* strategy:save(path) */
-static int strategy_save(lua_State *L)
-{
-    ss_lua_strategy *s = check(L, 1);
-    const char *path = ss_lua_text(L, 2, "strategy:save: the path");
-
-    ss_error err;
-    if (ss_strategy_check_place(path, &err) || ss_strategy_save(s->strategy, path, &err))
-        return ss_lua_raise(L, &err);
-    return 0;
-}
-
 static int strategy_same(lua_State *L)
 {
     ss_lua_box *a = ss_lua_box_test(L, 1, &ss_lua_strategy_type);
@@ -625,22 +273,30 @@ static int strategy_same(lua_State *L)
     return 1;
 }
 
+typedef struct copy_options {
+    const char *name;
+} copy_options;
+
+static const ss_opt copy_list[] = {
+    NAMED(copy_options, "what reports call it; as the other unless given"), {0}};
+
 /* strategy:copy({ name = }) -> strategy */
 static int strategy_copy(lua_State *L)
 {
     ss_lua_strategy *s = check(L, 1);
-    ready_options o = {0};
-    ss_lua_opts(L, 2, plain_list, "strategy:copy", &o);
+    copy_options o = {0};
+    ss_lua_opts(L, 2, copy_list, "strategy:copy", &o);
     ss_lua_box *box = ss_lua_box_new(L, &ss_lua_strategy_type);
     int at = lua_gettop(L);
-    ss_lua_box_push_held(L, 1, HOLD_PROBLEM);
-    ss_lua_box_hold(L, at, HOLD_PROBLEM, at + 1);
+    ss_lua_box_push_held(L, 1, SS_LUA_HOLD_PROBLEM);
+    ss_lua_box_hold(L, at, SS_LUA_HOLD_PROBLEM, at + 1);
     lua_settop(L, at);
 
     ss_error err;
     ss_strategy *copy = NULL;
     ss_lua_strategy *wrapped = NULL;
-    if (ss_strategy_copy(s->strategy, &copy, &err) || wrap(copy, o.name, s->name, &wrapped, &err))
+    if (ss_strategy_copy(s->strategy, &copy, &err) ||
+        ss_lua_strategy_wrap(copy, o.name, s->name, &wrapped, &err))
         return ss_lua_raise(L, &err);
 
     wrapped->named = o.name || s->named;
@@ -658,7 +314,7 @@ static int get_name(lua_State *L, int index)
 
 static int get_problem(lua_State *L, int index)
 {
-    ss_lua_box_push_held(L, index, HOLD_PROBLEM);
+    ss_lua_box_push_held(L, index, SS_LUA_HOLD_PROBLEM);
     return 1;
 }
 
@@ -689,7 +345,7 @@ static const ss_lua_method strategy_methods[] = {
     {"get", strategy_get, "(operator) -> table: degrees, parts, devices, pinned"},
     {"pin", strategy_pin, "(operator, what): all, degrees, devices or a dimension stays as it is"},
     {"unpin", strategy_unpin, "(operator): takes its pins away"},
-    {"apply", strategy_apply, "(kind, options): a ready-made one, around what is pinned"},
+    {"apply", ss_lua_strategy_apply, "(kind, options): a ready-made one, around what is pinned"},
     {"copy", strategy_copy, "({ name = }) -> strategy: one that can be changed on its own"},
     {"diff", strategy_diff, "(other) -> list of { op, here, there }, text: where they differ"},
     {"save", strategy_save, "(path): for problem:load_strategy"},

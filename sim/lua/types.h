@@ -15,6 +15,10 @@
 #include "simulate/engine.h"
 #include "simulate/result.h"
 
+/* What boxes hold: that of a problem its model and topology, those of strategies, results and searches
+ * their problem. */
+enum { SS_LUA_HOLD_MODEL = 0, SS_LUA_HOLD_TOPOLOGY = 1, SS_LUA_HOLD_PROBLEM = 0 };
+
 /* A model, and what new tensors of it are made of. */
 typedef struct ss_lua_model {
     ss_model *model;
@@ -45,9 +49,9 @@ typedef struct ss_lua_result {
     ss_result *result;
     const ss_model *model; /* NULL: a bare task graph */
     const ss_topology *topology;
-    char *name;            /* of the strategy */
-    ss_strategy *strategy; /* as it was then; NULL as the model */
-    ss_view view, lanes;  /* lanes: the view without tasks */
+    char *name;             /* of the strategy */
+    ss_strategy *strategy;  /* as it was then; NULL as the model */
+    ss_view view, lanes;    /* lanes: the view without tasks */
     bool viewed, has_lanes; /* they are there: made when first asked for */
 } ss_lua_result;
 
