@@ -1,0 +1,439 @@
+/* fit.c - the line through measured times: what is refused, where the estimate begins, what it says. */
+#include "simulate/fit.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "simulate/fit_inside.h"
+
+enum {
+    LEAST_ROWS = 3, /* two parameters, and one to see an error by */
+    PAIRS_OF = 48,  /* groups whose pairs are tried as a beginning */
+    LEAST_FOR_SHAPE = 8
+};
+static const double CHANCE_OF_BENT =
+    2.3263478740408408;       /* of a normal deviate: one in a hundred above */
+static const double TOLD = 2; /* errors above 0 */
+static const double LEAST =
+    1e-6; /* of a time, what a parameter begins with if there seems to be none */
+
+/* -- what is refused -------------------------------------------------------------------------- */
+
+static ss_status check_row(const ss_sample *s, const ss_pattern *pattern, uint32_t i, ss_error *err)
+{
+    if (!(s->bytes >= 0 && s->bytes <= 1e18))
+        return ss_fail(err, SS_EINVAL, "row %u: a size of %g bytes", i + 1, s->bytes);
+    if (!(s->seconds > 0 && s->seconds <= 1e9))
+        return ss_fail(err, SS_EINVAL, "row %u: it took %g seconds: above 0 is wanted", i + 1,
+                       s->seconds);
+    if (!(s->weight > 0 && s->weight <= 1e12))
+        return ss_fail(err, SS_EINVAL, "row %u: a weight of %g: above 0 is wanted", i + 1,
+                       s->weight);
+    if (s->streamed && strcmp(pattern->operation, "p2p"))
+        return ss_fail(err, SS_EINVAL,
+                       "row %u is streamed, which messages of p2p can be, and not %s", i + 1,
+                       pattern->operation);
+    return SS_OK;
+}
+
+static ss_status check(const ss_sample *sample, uint32_t n, const ss_pattern *pattern,
+                       uint32_t *bad, ss_error *err)
+{
+    if (n < LEAST_ROWS)
+        return ss_fail(err, SS_EINVAL,
+                       "%u row%s: a line and its errors need %d or more, of two sizes at least", n,
+                       ss_plural(n), LEAST_ROWS);
+    if (n > SS_FIT_ROWS)
+        return ss_fail(err, SS_EINVAL, "%u rows are more than the %d that are fitted at once", n,
+                       SS_FIT_ROWS);
+    for (uint32_t i = 0; i < n; i++) {
+        ss_status s = check_row(&sample[i], pattern, i, err);
+        if (s) {
+            *bad = i + 1;
+            return s;
+        }
+    }
+    return SS_OK;
+}
+
+/* -- groups: rows of one size and kind -------------------------------------------------------- */
+
+typedef struct group {
+    double bytes, log_seconds; /* the median */
+    uint32_t first, rows;      /* of `order` */
+    bool streamed;
+} group;
+
+typedef struct work {
+    const ss_sample *sample;
+    uint32_t n;
+    const ss_pattern *pattern;
+    uint32_t *order;                            /* [n]: rows by kind, size and time */
+    group *group;                               /* [groups] */
+    uint32_t groups, one_way;                   /* groups of single messages come first */
+    double *x, *log_seconds, *weight, *scratch; /* [3n], [n] */
+    uint32_t p;
+} work;
+
+/* qsort has no argument for what is sorted by. */
+typedef struct keyed {
+    ss_sample sample;
+    uint32_t row;
+} keyed;
+
+static int by_size(const void *a, const void *b)
+{
+    const keyed *x = a, *y = b;
+    if (x->sample.streamed != y->sample.streamed)
+        return x->sample.streamed ? 1 : -1;
+    if (x->sample.bytes != y->sample.bytes)
+        return x->sample.bytes < y->sample.bytes ? -1 : 1;
+    if (x->sample.seconds != y->sample.seconds)
+        return x->sample.seconds < y->sample.seconds ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static bool same_group(const ss_sample *a, const ss_sample *b)
+{
+    return a->bytes == b->bytes && a->streamed == b->streamed;
+}
+
+static ss_status sort_rows(work *w, ss_error *err)
+{
+    keyed *k = ss_alloc(w->n * sizeof *k);
+    if (!k)
+        return ss_fail_memory(err, "a fit", w->n * sizeof *k);
+    for (uint32_t i = 0; i < w->n; i++)
+        k[i] = (keyed){w->sample[i], i};
+    qsort(k, w->n, sizeof *k, by_size);
+    for (uint32_t i = 0; i < w->n; i++)
+        w->order[i] = k[i].row;
+    ss_free(k);
+    return SS_OK;
+}
+
+static void find_groups(work *w)
+{
+    for (uint32_t i = 0, n; i < w->n; i += n) {
+        const ss_sample *first = &w->sample[w->order[i]];
+        for (n = 1; i + n < w->n && same_group(first, &w->sample[w->order[i + n]]); n++)
+            ;
+        double low = log(w->sample[w->order[i + (n - 1) / 2]].seconds);
+        double high = log(w->sample[w->order[i + n / 2]].seconds);
+        w->group[w->groups++] = (group){first->bytes, (low + high) / 2, i, n, first->streamed};
+        w->one_way += !first->streamed;
+    }
+}
+
+/* Parameters: start-up of a message (or latency, then the half size's time), and seconds a byte. */
+static void fill_problem(work *w)
+{
+    bool both = w->one_way && w->one_way < w->groups;
+    w->p = both ? 3 : 2;
+    for (uint32_t i = 0; i < w->n; i++) {
+        const ss_sample *s = &w->sample[i];
+        double *x = w->x + (size_t)i * w->p;
+        if (both)
+            x[0] = !s->streamed;
+        x[w->p - 2] = s->streamed ? 1 : w->pattern->steps;
+        x[w->p - 1] = s->bytes * w->pattern->factor;
+        w->log_seconds[i] = log(s->seconds);
+        w->weight[i] = s->weight;
+    }
+}
+
+/* -- where it begins -------------------------------------------------------------------------- */
+
+/* Sum of absolute deviations of the groups first .. end-1. */
+static double misses(const work *w, uint32_t first, uint32_t end, double start, double per_byte)
+{
+    double sum = 0;
+    for (uint32_t g = first; g < end; g++)
+        sum += w->group[g].rows *
+               fabs(w->group[g].log_seconds - log(start + per_byte * w->group[g].bytes));
+    return sum;
+}
+
+/* Of the lines through two groups, the one that leaves least.  Of many groups, some evenly. */
+static void begin_line(const work *w, uint32_t first, uint32_t end, double *start, double *per_byte)
+{
+    uint32_t n = end - first, used = n < PAIRS_OF ? n : PAIRS_OF;
+    double least = INFINITY;
+    for (uint32_t i = 0; i < used; i++)
+        for (uint32_t k = i + 1; k < used; k++) {
+            const group *a = &w->group[first + (uint64_t)i * (n - 1) / (used - 1)];
+            const group *b = &w->group[first + (uint64_t)k * (n - 1) / (used - 1)];
+            double ta = exp(a->log_seconds), tb = exp(b->log_seconds);
+            double slope = fmax((tb - ta) / (b->bytes - a->bytes), LEAST * tb / b->bytes);
+            double left = fmax(ta - slope * a->bytes, LEAST * fmin(ta, tb));
+            double sum = misses(w, first, end, left, slope);
+            if (sum < least) {
+                least = sum;
+                *start = left;
+                *per_byte = slope;
+            }
+        }
+}
+
+/* The median of what the groups first .. end-1 take beside the time of their bytes and `less`. */
+static double rest_of(const work *w, uint32_t first, uint32_t end, double per_byte, double less)
+{
+    for (uint32_t g = first; g < end; g++) {
+        double t = exp(w->group[g].log_seconds);
+        w->scratch[g - first] = fmax(t - per_byte * w->group[g].bytes - less, LEAST * t);
+    }
+    return ss_fit_median(w->scratch, end - first);
+}
+
+/* Both kinds of rows: seconds a byte are those of the one kind, if it has two sizes. */
+static double begin_both(const work *w, bool from_streamed, double *theta)
+{
+    uint32_t first = from_streamed ? w->one_way : 0, end = from_streamed ? w->groups : w->one_way;
+    double start;
+    if (end - first < 2)
+        return INFINITY;
+    begin_line(w, first, end, &start, &theta[2]);
+    theta[1] = from_streamed ? start : rest_of(w, w->one_way, w->groups, theta[2], 0);
+    theta[0] = from_streamed ? rest_of(w, 0, w->one_way, theta[2], start)
+                             : fmax(start - theta[1], LEAST * start);
+    return misses(w, 0, w->one_way, theta[0] + theta[1], theta[2]) +
+           misses(w, w->one_way, w->groups, theta[1], theta[2]);
+}
+
+/* theta in the problem's own units: of steps and factors. */
+static void begin(const work *w, double *theta)
+{
+    double start = 0, per_byte = 0, other[SS_FIT_PARAMETERS];
+    if (w->p == 3) {
+        if (begin_both(w, true, theta) > begin_both(w, false, other))
+            memcpy(theta, other, sizeof other);
+        return;
+    }
+    begin_line(w, 0, w->groups, &start, &per_byte);
+    theta[0] = w->one_way ? start / w->pattern->steps : start;
+    theta[1] = per_byte / w->pattern->factor;
+}
+
+/* -- what it says ----------------------------------------------------------------------------- */
+
+static ss_estimate estimate(double value, double variance)
+{
+    double error = sqrt(variance);
+    return (ss_estimate){value, error, value >= TOLD * error};
+}
+
+/* From (latency or start-up, the half size's time, seconds a byte) to latency, bandwidth and half size;
+ * errors go along by the derivatives. */
+static void tell(ss_fit *f, const ss_fit_solution *s, uint32_t p)
+{
+    double g = s->theta[p - 2], beta = s->theta[p - 1];
+    double d[SS_FIT_ESTIMATES][SS_FIT_PARAMETERS] = {{0}};
+    d[SS_FIT_LATENCY][0] = f->only_streamed ? 0 : 1;
+    d[SS_FIT_BANDWIDTH][p - 1] = -1 / (beta * beta);
+    d[SS_FIT_HALF][p - 2] = 1 / beta;
+    d[SS_FIT_HALF][p - 1] = -g / (beta * beta);
+    for (int a = 0; a < SS_FIT_ESTIMATES; a++)
+        for (int b = 0; b < SS_FIT_ESTIMATES; b++)
+            for (uint32_t j = 0; j < p; j++)
+                for (uint32_t k = 0; k < p; k++)
+                    f->covariance[a][b] += d[a][j] * s->covariance[j][k] * d[b][k];
+    double value[SS_FIT_ESTIMATES] = {s->theta[0], 1 / beta, g / beta};
+    for (int a = 0; a < SS_FIT_ESTIMATES; a++)
+        f->of[a] = estimate(value[a], f->covariance[a][a]);
+    if (f->only_streamed)
+        f->of[SS_FIT_LATENCY] = (ss_estimate){NAN, NAN, false};
+}
+
+static int by_magnitude(const void *a, const void *b)
+{
+    double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
+    return x < y ? -1 : x > y;
+}
+
+void ss_fit_judge(double *error, uint32_t n, ss_accuracy *out)
+{
+    *out = (ss_accuracy){.rows = n};
+    if (!n)
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        double e = fabs(error[i]);
+        out->within_5 += (e <= 0.05) / (double)n;
+        out->within_10 += (e <= 0.1) / (double)n;
+        out->within_20 += (e <= 0.2) / (double)n;
+        out->mean += error[i] / n;
+    }
+    qsort(error, n, sizeof *error, by_magnitude);
+    for (uint32_t i = 0; i < n; i++)
+        error[i] = fabs(error[i]);
+    out->median = gsl_stats_median_from_sorted_data(error, 1, n);
+    out->p90 = gsl_stats_quantile_from_sorted_data(error, 1, n, 0.9);
+    out->worst = error[n - 1];
+}
+
+/* Whether neighbouring sizes err alike: the correlation of their trusted errors, of mean 0 by then. A
+ * sign of errors that are not of chance; of n such about normal with variance 1/n. */
+static void find_drift(ss_fit *f, const work *w, const ss_fit_solution *s)
+{
+    double *mean = w->scratch, products = 0, squares = 0;
+    uint32_t n = 0;
+    for (uint32_t g = 0; g < w->groups; g++) {
+        const group *of = &w->group[g];
+        double sum = 0, weights = 0;
+        for (uint32_t i = of->first; i < of->first + of->rows; i++) {
+            sum += s->trust[w->order[i]] * s->residual[w->order[i]];
+            weights += s->trust[w->order[i]];
+        }
+        if (weights > 0)
+            mean[n++] = sum / weights;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        squares += mean[i] * mean[i];
+        products += i ? mean[i] * mean[i - 1] : 0;
+    }
+    f->drift = squares > 0 && s->spread > 1e-9 ? products / squares : 0;
+    f->bent = n >= LEAST_FOR_SHAPE && f->drift * sqrt(n) > CHANCE_OF_BENT;
+}
+
+static void fill_rows(ss_fit *f, const work *w, const ss_fit_solution *s)
+{
+    for (uint32_t i = 0; i < w->n; i++) {
+        const ss_sample *of = &w->sample[i];
+        double fitted = of->seconds * exp(-s->residual[i]);
+        bool outlier = s->trust[i] <= 0;
+        f->row[i] = (ss_fit_row){*of, fitted, fitted / of->seconds - 1, s->trust[i], outlier};
+        f->outliers += outlier;
+        w->scratch[i] = f->row[i].error;
+    }
+    ss_fit_judge(w->scratch, w->n, &f->line);
+}
+
+/* -- together --------------------------------------------------------------------------------- */
+
+static ss_status reserve(work *w, ss_error *err)
+{
+    size_t n = w->n;
+    w->order = ss_alloc(n * sizeof *w->order);
+    w->group = ss_alloc(n * sizeof *w->group);
+    w->x = ss_alloc(SS_FIT_PARAMETERS * n * sizeof *w->x);
+    w->log_seconds = ss_alloc(n * sizeof *w->log_seconds);
+    w->weight = ss_alloc(n * sizeof *w->weight);
+    w->scratch = ss_alloc(n * sizeof *w->scratch);
+    if (!w->order || !w->group || !w->x || !w->log_seconds || !w->weight || !w->scratch)
+        return ss_fail_memory(err, "a fit", n * 8 * sizeof(double));
+    return SS_OK;
+}
+
+static void drop(work *w)
+{
+    ss_free(w->order);
+    ss_free(w->group);
+    ss_free(w->x);
+    ss_free(w->log_seconds);
+    ss_free(w->weight);
+    ss_free(w->scratch);
+}
+
+static ss_status group_rows(work *w, ss_error *err)
+{
+    ss_status s = sort_rows(w, err);
+    if (s)
+        return s;
+    find_groups(w);
+    double least = w->sample[w->order[0]].bytes, most = least;
+    for (uint32_t g = 0; g < w->groups; g++) {
+        least = fmin(least, w->group[g].bytes);
+        most = fmax(most, w->group[g].bytes);
+    }
+    if (least == most)
+        return ss_fail(err, SS_EINVAL, "all %u rows have %g bytes: a line needs two sizes at least",
+                       w->n, least);
+    fill_problem(w);
+    if (w->n <= w->p || w->groups < w->p)
+        return ss_fail(
+            err, SS_EINVAL,
+            "%u rows of %u sizes: to tell latency from half size, %u or more are needed, of "
+            "two sizes of single messages or of streamed ones",
+            w->n, w->groups, w->p + 1);
+    return SS_OK;
+}
+
+static ss_status make(work *w, const ss_fit_options *o, ss_fit *f, ss_error *err)
+{
+    ss_fit_solution s = {.spread = 0};
+    ss_status status = group_rows(w, err);
+    if (status)
+        return status;
+    s.residual = ss_alloc(2 * (size_t)w->n * sizeof *s.residual);
+    if (!s.residual)
+        return ss_fail_memory(err, "a fit", 2 * (size_t)w->n * sizeof *s.residual);
+    s.trust = s.residual + w->n;
+    ss_fit_problem p = {w->x, w->log_seconds, w->weight, w->n, w->p, o->least_squares};
+    begin(w, s.theta);
+    status = ss_fit_solve(&p, &s, err);
+    if (!status) {
+        f->apart = w->p == 3;
+        f->only_streamed = !w->one_way;
+        f->spread = s.spread;
+        f->freedom = w->n - w->p;
+        f->sizes = w->groups;
+        tell(f, &s, w->p);
+        find_drift(f, w, &s);
+        fill_rows(f, w, &s);
+        status = ss_fit_try_curve(f, err);
+    }
+    ss_free(s.residual);
+    return status;
+}
+
+ss_status ss_fit_new(const ss_sample *sample, uint32_t n, const ss_fit_options *o, ss_fit **out,
+                     uint32_t *bad, ss_error *err)
+{
+    uint32_t none;
+    bad = bad ? bad : &none;
+    *bad = 0;
+    ss_status s = check(sample, n, &o->pattern, bad, err);
+    if (s)
+        return s;
+    work w = {.sample = sample, .n = n, .pattern = &o->pattern};
+    ss_fit *f = ss_alloc_zeroed(1, sizeof *f);
+    ss_fit_row *row = ss_alloc_zeroed(n, sizeof *row);
+    if (!f || !row)
+        s = ss_fail_memory(err, "a fit", n * sizeof *row);
+    if (!s)
+        s = reserve(&w, err);
+    if (!s) {
+        *f = (ss_fit){.pattern = o->pattern, .row = row, .rows = n};
+        s = make(&w, o, f, err);
+    }
+    drop(&w);
+    if (s) {
+        ss_free(row);
+        ss_free(f);
+        return s;
+    }
+    *out = f;
+    return SS_OK;
+}
+
+void ss_fit_free(ss_fit *f)
+{
+    if (!f)
+        return;
+    ss_free(f->row);
+    ss_free(f);
+}
+
+double ss_fit_seconds(const ss_fit *f, double bytes, bool streamed)
+{
+    double per_byte = 1 / f->of[SS_FIT_BANDWIDTH].value;
+    double half = f->of[SS_FIT_HALF].value * per_byte;
+    double start = f->only_streamed ? half
+                   : streamed       ? (f->apart ? half : 0)
+                   : f->apart       ? f->of[SS_FIT_LATENCY].value + half
+                                    : f->of[SS_FIT_LATENCY].value;
+    return start * (streamed ? 1 : f->pattern.steps) + bytes * f->pattern.factor * per_byte;
+}
