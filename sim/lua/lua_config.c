@@ -85,13 +85,9 @@ void ss_lua_read_cut(lua_State *L, int index, const ss_op_def *def, int topology
 {
     int unused, top = lua_gettop(L);
     ss_lua_opts(L, index, cut_list, what, &unused);
-    if (!lua_istable(L, index))
-        return;
-    lua_pushliteral(L, "degrees");
-    if (lua_rawget(L, index) != LUA_TNIL)
+    if (ss_lua_push_option(L, index, "degrees") != LUA_TNIL)
         read_degrees(L, top + 1, def, what, cut->degree);
-    lua_pushliteral(L, "devices");
-    if (lua_rawget(L, index) != LUA_TNIL)
+    if (ss_lua_push_option(L, index, "devices") != LUA_TNIL)
         cut->device = read_devices(L, top + 2, topology, what, &cut->devices);
 }
 

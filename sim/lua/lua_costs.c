@@ -125,8 +125,7 @@ static const ss_opt given_list[] = {
 /* Whether times are for the whole operator; `per` is an entry among the operators' names. */
 static bool read_per(lua_State *L)
 {
-    lua_pushliteral(L, "per");
-    bool whole = lua_rawget(L, 1) != LUA_TNIL &&
+    bool whole = ss_lua_push_option(L, 1, "per") != LUA_TNIL &&
                  ss_lua_choice(L, -1, "part|whole", "costs.given: option 'per'") == 1;
     lua_pop(L, 1);
     return whole;

@@ -206,8 +206,7 @@ static void refuse_unknown_options(lua_State *L, int index, const ss_op_kind *ki
 /* Raw value of an option on top of the stack; false and nothing pushed if absent. */
 static bool get_option(lua_State *L, int index, const char *name)
 {
-    lua_pushstring(L, name);
-    if (lua_rawget(L, index) != LUA_TNIL)
+    if (ss_lua_push_option(L, index, name) != LUA_TNIL)
         return true;
     lua_pop(L, 1);
     return false;

@@ -99,11 +99,7 @@ static const ss_opt plot_list[] = {
 double ss_lua_plot_width(lua_State *L, int index)
 {
     double inches = SS_PLOT_COLUMN_IN;
-    if (lua_isnoneornil(L, index))
-        return inches;
-    lua_pushliteral(L, "width");
-    lua_rawget(L, index);
-    int type = lua_type(L, -1);
+    int type = ss_lua_push_option(L, index, "width");
     if (type == LUA_TNUMBER)
         inches = lua_tonumber(L, -1);
     if ((type != LUA_TNUMBER && type != LUA_TNIL) ||
@@ -132,15 +128,12 @@ ss_plot_options ss_lua_plot_options(lua_State *L, double width, const char *gnup
 static void refuse_window(lua_State *L, int index, ss_plot_kind kind)
 {
     static const char *const names[] = {"from", "to"};
-    for (int i = 0; i < 2 && kind != SS_PLOT_GANTT && !lua_isnoneornil(L, index); i++) {
-        lua_pushstring(L, names[i]);
-        if (lua_rawget(L, index) != LUA_TNIL)
+    for (int i = 0; i < 2 && kind != SS_PLOT_GANTT; i++)
+        if (ss_lua_is_given(L, index, names[i]))
             ss_lua_refuse(L,
                           "plot: a figure of %s is of the whole step: from and to choose the "
                           "window of a gantt chart only; leave '%s' out",
                           ss_plot_kind_name(kind), names[i]);
-        lua_pop(L, 1);
-    }
 }
 
 /* plot.KIND(result or path, out, options); upvalue: the kind */

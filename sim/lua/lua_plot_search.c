@@ -191,10 +191,7 @@ static ss_plot_end read_end(lua_State *L, int index, const char *name, ss_unit u
 {
     ss_plot_end end = {.given = false};
     char path[100];
-    if (lua_isnoneornil(L, index))
-        return end;
-    lua_pushstring(L, name);
-    end.given = lua_rawget(L, index) != LUA_TNIL;
+    end.given = ss_lua_push_option(L, index, name) != LUA_TNIL;
     ss_lua_name(path, sizeof path, "%s: option '%s'", what, name);
     end.at = end.given ? ss_lua_quantity(L, -1, unit, path) : 0;
     lua_pop(L, 1);

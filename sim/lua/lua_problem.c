@@ -150,8 +150,7 @@ static ss_status make_problem(const ss_model *m, const ss_topology *t, const ss_
 /* The box named `name` in the options, left on the stack. */
 static ss_lua_box *take(lua_State *L, const char *name, const ss_lua_type *type)
 {
-    lua_pushstring(L, name);
-    if (lua_rawget(L, 1) == LUA_TNIL)
+    if (ss_lua_push_option(L, 1, name) == LUA_TNIL)
         ss_lua_refuse(L, "soapstone.problem: option '%s' is missing (%s%s)", name,
                       ss_lua_article(type), type->noun);
     ss_lua_box *box = ss_lua_box_test(L, -1, type);
@@ -165,14 +164,6 @@ static ss_lua_box *take(lua_State *L, const char *name, const ss_lua_type *type)
     return box;
 }
 
-static bool has(lua_State *L, const char *name)
-{
-    lua_pushstring(L, name);
-    bool there = lua_rawget(L, 1) != LUA_TNIL;
-    lua_pop(L, 1);
-    return there;
-}
-
 /* soapstone.problem { model =, topology =, ... } -> problem */
 int ss_lua_problem_new(lua_State *L)
 {
@@ -183,7 +174,8 @@ int ss_lua_problem_new(lua_State *L)
     lua_settop(L, 1);
     ss_lua_box *model = take(L, "model", &ss_lua_model_type);
     ss_lua_box *topology = take(L, "topology", &ss_lua_topology_type);
-    ss_lua_box *costs = has(L, "costs") ? take(L, "costs", &ss_lua_costs_type) : NULL;
+    ss_lua_box *costs =
+        ss_lua_is_given(L, 1, "costs") ? take(L, "costs", &ss_lua_costs_type) : NULL;
     ss_lua_box *box = ss_lua_box_new(L, &ss_lua_problem_type);
     int at = lua_gettop(L);
     ss_lua_box_hold(L, at, SS_LUA_HOLD_MODEL, 2);

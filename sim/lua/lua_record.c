@@ -90,8 +90,7 @@ static entry *read_entries(lua_State *L, request *r, const char *option, uint32_
                            void (*add)(lua_State *, request *, entry *, const char *))
 {
     char path[PATH];
-    lua_pushstring(L, option);
-    if (lua_rawget(L, 2) == LUA_TNIL)
+    if (ss_lua_push_option(L, 2, option) == LUA_TNIL)
         return NULL;
     if (!lua_istable(L, -1))
         ss_lua_refuse(L, "soapstone.record: option '%s' should be a table, not %s", option,
@@ -243,8 +242,7 @@ const ss_manifest_file *ss_lua_manifest_files(lua_State *L, int index, const cha
 {
     char path[PATH];
     *n = 0;
-    lua_pushliteral(L, "files");
-    if (lua_rawget(L, index) == LUA_TNIL)
+    if (ss_lua_push_option(L, index, "files") == LUA_TNIL)
         return NULL;
     if (!lua_istable(L, -1))
         ss_lua_refuse(L, "%s: option 'files' should be a table, not %s", what,
@@ -380,8 +378,7 @@ int ss_lua_record(lua_State *L)
     lua_settop(L, 2);
     if (!lua_istable(L, 2))
         return ss_lua_refuse(L, "soapstone.record takes a table of what to write");
-    lua_pushliteral(L, "problem");
-    lua_rawget(L, 2);
+    ss_lua_push_option(L, 2, "problem");
     ss_lua_box *problem = ss_lua_box_test(L, -1, &ss_lua_problem_type);
     if (!problem)
         return ss_lua_refuse(L, "soapstone.record: option 'problem' should be a problem, not %s",

@@ -86,10 +86,7 @@ static void read_bounds(lua_State *L, request *r)
 {
     char path[PATH];
     r->bounds = ss_exhaustive_options_start().bounds;
-    if (!lua_istable(L, 2))
-        return;
-    lua_pushliteral(L, "bounds");
-    if (lua_rawget(L, 2) != LUA_TNIL) {
+    if (ss_lua_push_option(L, 2, "bounds") != LUA_TNIL) {
         if (!lua_istable(L, -1))
             ss_lua_refuse(L, "%s: option 'bounds' should be a list of names, not %s", WHAT,
                           ss_lua_kind_of(L, -1));
@@ -382,10 +379,9 @@ static void read_request(lua_State *L, request *r)
     ss_lua_search_read_space(L, 1, 2, WHAT, &r->common);
     if (r->common.starts != 1)
         ss_lua_refuse(L, "%s: option 'start' should be one strategy", WHAT);
-    if (lua_istable(L, 2) && lua_getfield(L, 2, "penalty") != LUA_TNIL &&
-        r->common.options.score.memory != SS_MEMORY_PENALTY)
+    if (ss_lua_is_given(L, 2, "penalty") && r->common.options.score.memory != SS_MEMORY_PENALTY)
         ss_lua_refuse(L, "%s: option 'penalty' goes with memory = \"penalty\"", WHAT);
-    if (lua_istable(L, 2) && lua_getfield(L, 2, "files") != LUA_TNIL) {
+    if (ss_lua_is_given(L, 2, "files")) {
         if (!r->common.log)
             ss_lua_refuse(L, "%s: option 'files' is for a log: log = \"run.h5\"", WHAT);
         r->common.file = ss_lua_manifest_files(L, 2, WHAT, &r->common.files);

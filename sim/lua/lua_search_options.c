@@ -173,28 +173,10 @@ static unsigned searchers_with(const char *name)
     return ~0u;
 }
 
-/* The option's value, nil if it is not there. */
-static int push_raw(lua_State *L, int table, const char *name)
-{
-    if (!lua_istable(L, table)) {
-        lua_pushnil(L);
-        return LUA_TNIL;
-    }
-    lua_pushstring(L, name);
-    return lua_rawget(L, table);
-}
-
-static bool is_given(lua_State *L, int table, const char *name)
-{
-    bool there = push_raw(L, table, name) != LUA_TNIL;
-    lua_pop(L, 1);
-    return there;
-}
-
 static void refuse_others(lua_State *L, int table, ss_searcher searcher, const char *what)
 {
     for (int i = 0; i < SPECIALS; i++) {
-        if (special[i].searchers >> searcher & 1 || !is_given(L, table, special[i].name))
+        if (special[i].searchers >> searcher & 1 || !ss_lua_is_given(L, table, special[i].name))
             continue;
         ss_lua_refuse(L, "%s: option '%s' is one of %s", what, special[i].name,
                       special[i].searchers == SS_LUA_WITH_REACHES ? "mcmc, greedy and annealing"
@@ -226,9 +208,9 @@ static effort read_effort(lua_State *L, int table, const char *what)
 {
     char path[PATH];
     effort e = {0};
-    if (!is_given(L, table, "effort"))
+    if (!ss_lua_is_given(L, table, "effort"))
         return e;
-    push_raw(L, table, "effort");
+    ss_lua_push_option(L, table, "effort");
     const char *word = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
     for (int i = 0; i < EFFORTS; i++)
         if (!strcmp(word, efforts[i].name))
@@ -271,7 +253,8 @@ static void set_presets(ss_search_options *o, const effort *e)
 /* A preset gives way to what was given and does not go with it. */
 static void give_way(lua_State *L, int table, ss_space_options *o)
 {
-    bool own_group = is_given(L, table, "group"), own_neighbour = is_given(L, table, "neighbour");
+    bool own_group = ss_lua_is_given(L, table, "group"),
+         own_neighbour = ss_lua_is_given(L, table, "neighbour");
     bool too_much = o->group + o->neighbour >= 1;
     if (!own_neighbour && (o->hastings || too_much))
         o->neighbour = 0;
@@ -305,10 +288,10 @@ static void set_budgets(lua_State *L, int table, const effort *e, uint32_t chain
                         ss_search_options *o)
 {
     uint32_t threads = threads_of(o);
-    bool seconds = is_given(L, table, "seconds");
+    bool seconds = ss_lua_is_given(L, table, "seconds");
     if (e->name && !seconds)
         o->seconds = e->seconds * (threads < chains ? threads : chains) / chains;
-    if (!is_given(L, table, "proposals") && o->searcher != SS_SEARCH_ANNEALING &&
+    if (!ss_lua_is_given(L, table, "proposals") && o->searcher != SS_SEARCH_ANNEALING &&
         (e->name || seconds))
         o->proposals = 0;
 }
@@ -399,9 +382,9 @@ static void read_starts(lua_State *L, starts *s, int table, const effort *e)
 {
     char path[PATH];
     int top = lua_gettop(L);
-    bool given = is_given(L, table, "start");
+    bool given = ss_lua_is_given(L, table, "start");
     if (given)
-        push_raw(L, table, "start");
+        ss_lua_push_option(L, table, "start");
     bool list = given && lua_istable(L, -1);
     uint32_t n = list ? (uint32_t)lua_rawlen(L, -1) : given || !e->name ? 1 : 2 + e->randoms;
     if (!n)
@@ -433,15 +416,15 @@ static void read_moves(lua_State *L, int table, const char *what, ss_space_optio
 {
     char path[PATH];
     const char *names[SS_MOVES];
-    bool own = is_given(L, table, "configurations");
-    if (!is_given(L, table, "moves") && !own)
+    bool own = ss_lua_is_given(L, table, "configurations");
+    if (!ss_lua_is_given(L, table, "moves") && !own)
         return;
     for (int m = 0; m < SS_MOVES; m++) {
         o->weight[m] = 0;
         names[m] = ss_move_name((ss_move)m);
     }
     ss_lua_name(path, sizeof path, "%s: option 'moves'", what);
-    if (push_raw(L, table, "moves") == LUA_TNIL) {
+    if (ss_lua_push_option(L, table, "moves") == LUA_TNIL) {
         o->weight[SS_MOVE_LIST] = 1;
     } else if (lua_type(L, -1) == LUA_TSTRING) {
         o->weight[ss_lua_choice(L, -1, "free|block|pow2|place|list", path)] = 1;
@@ -502,10 +485,10 @@ static void read_configurations(lua_State *L, int problem, int table, const char
     char path[PATH];
     int top = lua_gettop(L);
     const ss_model *m = ((ss_lua_problem *)ss_lua_check(L, problem, &ss_lua_problem_type))->model;
-    if (!is_given(L, table, "configurations"))
+    if (!ss_lua_is_given(L, table, "configurations"))
         return;
     ss_lua_box_push_held(L, problem, SS_LUA_HOLD_TOPOLOGY);
-    push_raw(L, table, "configurations");
+    ss_lua_push_option(L, table, "configurations");
     int all = lua_gettop(L);
     ss_lua_name(path, sizeof path, "%s: option 'configurations'", what);
     if (!lua_istable(L, all))
@@ -548,16 +531,16 @@ static void refuse_idle(lua_State *L, int table, const char *what, const ss_sear
                       "%s: option 'early_stop' does not go with way = \"full\", which simulates "
                       "every proposal to its end",
                       what);
-    if (o->beta_per_s > 0 && is_given(L, table, "beta_relative"))
+    if (o->beta_per_s > 0 && ss_lua_is_given(L, table, "beta_relative"))
         ss_lua_refuse(
             L, "%s: options 'beta' and 'beta_relative' say the same thing twice: give one", what);
-    if (is_given(L, table, "warm_up") && !o->stop_half)
+    if (ss_lua_is_given(L, table, "warm_up") && !o->stop_half)
         ss_lua_refuse(L, "%s: option 'warm_up' goes with stop_half = true", what);
 }
 
 static void refuse_idle_space(lua_State *L, int table, const char *what, const ss_space_options *o)
 {
-    if (is_given(L, table, "configurations") && !(o->weight[SS_MOVE_LIST] > 0))
+    if (ss_lua_is_given(L, table, "configurations") && !(o->weight[SS_MOVE_LIST] > 0))
         ss_lua_refuse(L,
                       "%s: option 'configurations' is what the move list draws from, which option "
                       "'moves' leaves out: give it a weight, moves = { list = 1 }",
@@ -566,7 +549,7 @@ static void refuse_idle_space(lua_State *L, int table, const char *what, const s
         ss_lua_refuse(L,
                       "%s: option 'max_parts' is about the moves free and block, which option "
                       "'%s' leaves out",
-                      what, is_given(L, table, "moves") ? "moves" : "configurations");
+                      what, ss_lua_is_given(L, table, "moves") ? "moves" : "configurations");
 }
 
 static void read_plain(lua_State *L, int table, const char *what, ss_lua_search_request *r)
@@ -580,18 +563,18 @@ static void read_plain(lua_State *L, int table, const char *what, ss_lua_search_
     list[n] = (ss_opt){0};
     ss_lua_opts(L, table, list, what, r);
     ss_score_options *score = &r->options.score;
-    if (score->way == SS_SCORE_FULL && !is_given(L, table, "early_stop"))
+    if (score->way == SS_SCORE_FULL && !ss_lua_is_given(L, table, "early_stop"))
         score->early_stop = false;
     if (score->count_changed && score->way == SS_SCORE_FULL)
         ss_lua_refuse(L,
                       "%s: option 'count_changed' does not go with way = \"full\", which keeps "
                       "nothing to compare",
                       what);
-    if (is_given(L, table, "penalty") && score->memory != SS_MEMORY_PENALTY)
+    if (ss_lua_is_given(L, table, "penalty") && score->memory != SS_MEMORY_PENALTY)
         ss_lua_refuse(L, "%s: option 'penalty' goes with memory = \"penalty\"", what);
     if (r->resume && !r->log)
         ss_lua_refuse(L, "%s: option 'resume' needs the log to go on with: log = \"run.h5\"", what);
-    if (is_given(L, table, "files") && !r->log)
+    if (ss_lua_is_given(L, table, "files") && !r->log)
         ss_lua_refuse(L, "%s: option 'files' is for a log: log = \"run.h5\"", what);
     refuse_idle(L, table, what, &r->options);
 }
@@ -635,6 +618,6 @@ void ss_lua_search_read(lua_State *L, int problem, int table, ss_searcher search
     give_way(L, table, &r->options.space);
     read_space(L, problem, table, what, &e, r);
     set_budgets(L, table, &e, r->starts, &r->options);
-    if (is_given(L, table, "files"))
+    if (ss_lua_is_given(L, table, "files"))
         r->file = ss_lua_manifest_files(L, table, what, &r->files);
 }

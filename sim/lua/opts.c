@@ -283,21 +283,33 @@ static int missing(lua_State *L, const ss_opt *o, const char *what)
     return ss_lua_refuse(L, "%s: option '%s' is missing (%s)", what, o->name, o->help);
 }
 
+int ss_lua_push_option(lua_State *L, int index, const char *name)
+{
+    if (!lua_istable(L, index)) {
+        lua_pushnil(L);
+        return LUA_TNIL;
+    }
+    index = lua_absindex(L, index);
+    lua_pushstring(L, name);
+    return lua_rawget(L, index);
+}
+
+bool ss_lua_is_given(lua_State *L, int index, const char *name)
+{
+    bool there = ss_lua_push_option(L, index, name) != LUA_TNIL;
+    lua_pop(L, 1);
+    return there;
+}
+
 void ss_lua_opts(lua_State *L, int index, const ss_opt *list, const char *what, void *out)
 {
     ss_lua_opts_names(L, index, list, NULL, 0, what);
-    bool given = !lua_isnoneornil(L, index);
-    if (given)
+    if (lua_istable(L, index))
         index = lua_absindex(L, index);
     for (const ss_opt *o = list; o->name; o++) {
         char path[PATH];
         ss_lua_name(path, sizeof path, "%s: option '%s'", what, o->name);
-        if (given) {
-            lua_pushstring(L, o->name);
-            lua_rawget(L, index);
-        } else {
-            lua_pushnil(L);
-        }
+        ss_lua_push_option(L, index, o->name);
         if (lua_isnil(L, -1) && isnan(o->preset))
             missing(L, o, what);
         if (!lua_isnil(L, -1) || !isinf(o->preset))

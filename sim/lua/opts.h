@@ -26,7 +26,7 @@ typedef enum ss_opt_kind {
     SS_OPT_FLAG,     /* bool */
     SS_OPT_TEXT,     /* const char *: lives as long as the table does; NULL if absent */
     SS_OPT_CHOICE,   /* int: the index among choices */
-    SS_OPT_VALUE     /* anything: the caller reads it raw by its name; nothing is stored */
+    SS_OPT_VALUE     /* anything: the caller reads it (ss_lua_push_option); nothing is stored */
 } ss_opt_kind;
 
 #define SS_OPT_REQUIRED NAN
@@ -48,6 +48,11 @@ typedef struct ss_opt {
 /* Reads the table at `index` (nothing or nil: every preset).  `what` names the call in messages:
  * "topology:link". */
 void ss_lua_opts(lua_State *L, int index, const ss_opt *list, const char *what, void *out);
+
+/* Pushes the option's value for those who read it by themselves, nil where it or the table is not
+ * there; returns its type. */
+int ss_lua_push_option(lua_State *L, int index, const char *name);
+bool ss_lua_is_given(lua_State *L, int index, const char *name);
 
 /* Only refuses: a value that is no table, keys that are in neither list (either may be NULL). */
 void ss_lua_opts_names(lua_State *L, int index, const ss_opt *list, const char *const *more,

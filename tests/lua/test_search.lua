@@ -346,6 +346,7 @@ claim("an exhaustive search keeps a log, and heeds memory", function()
   fails("search with other options", make.mcmc, problem, { log = path "all.h5", resume = true, moves = "block" })
   fails("option 'penalty' goes with", make.exhaustive, problem, { penalty = 1e-9 })
   fails("option 'files' is for a log", make.exhaustive, problem, { files = {} })
+  make.exhaustive(problem, setmetatable({ simulations = 1 }, { __index = { penalty = 1e-9 } })) -- options are raw
   fails("nowhere", make.exhaustive, problem, { log = path "nowhere/x.h5" })
   local t = require "soapstone.topology".new { name = "one narrow" }
   local a = t:device("a", { kind = "p100", memory = "3 kB" })
