@@ -35,9 +35,18 @@ enum {
 void ss_lua_search_read(lua_State *L, int problem, int index, ss_searcher searcher,
                         const char *what, ss_lua_search_request *out);
 
-/* Starts, moves and configurations alone, around what `out` has for options. */
+/* What an effort stands for: how long, how many random starts besides the ready-made ones, and how
+ * often devices in any order.  {0}: none was asked for. */
+typedef struct ss_lua_effort {
+    const char *name;
+    double seconds; /* over all chains */
+    uint32_t randoms;
+    double free;
+} ss_lua_effort;
+
+/* Starts, moves and configurations alone (lua_search_space.c), around what `out` has for options. */
 void ss_lua_search_read_space(lua_State *L, int problem, int index, const char *what,
-                              ss_lua_search_request *out);
+                              const ss_lua_effort *e, ss_lua_search_request *out);
 int ss_lua_search_exhaustive(lua_State *L); /* search.exhaustive */
 
 /* What decides the rows of its log, and what decides how many there are: a line each. */
@@ -58,7 +67,7 @@ struct ss_lua_search {
     ss_search_options options; /* without the list of configurations */
     ss_search_start *start;    /* [starts], copies */
     uint32_t starts;
-    ss_lua_search_best *best; /* [starts]: see ss_lua_search_look */
+    ss_lua_search_best *best; /* [starts]: of when it was last asked */
     double seconds;           /* that its runs took */
     bool interrupted;         /* the last run was told to stop */
 
@@ -70,13 +79,22 @@ struct ss_lua_search {
     ss_arena arena; /* holds the manifest and the names of starts */
 };
 
-/* Fills in `best` where a chain has found another one since.  A search that leaves memory alone does
- * not know what fits, and one that makes it cost knows the sum only: a simulation each. */
-ss_status ss_lua_search_look(ss_lua_search *s, const ss_lua_problem *p, ss_error *err);
+/* A user value of a search that no hold takes: the box of its best, until it runs again. */
+enum { SS_LUA_SEARCH_BEST = 3 };
 
-/* A page for a person, and everything as JSON; after ss_lua_search_look. */
-void ss_lua_search_page(const ss_lua_search *s, ss_text *out);
-void ss_lua_search_json(const ss_lua_search *s, ss_text *out);
+const ss_lua_problem *ss_lua_search_problem(lua_State *L, int index); /* of the search there */
+uint64_t ss_lua_search_steps(const ss_lua_search *s);                 /* of all chains so far */
+
+/* What a script may ask of a search (lua_search_ask.c). */
+extern const ss_lua_field ss_lua_search_fields[];
+int ss_lua_search_best_of(lua_State *L);
+int ss_lua_search_start_of(lua_State *L);
+int ss_lua_search_json(lua_State *L);
+int ss_lua_search_text(lua_State *L);
+
+/* A page for a person, and everything as JSON; of a search whose bests were looked at. */
+void ss_lua_search_write_page(const ss_lua_search *s, ss_text *out);
+void ss_lua_search_write_json(const ss_lua_search *s, ss_text *out);
 /* "12 %, 34 s left, best 512.3 ms (-42.0 %), ...": what a progress line says. */
 void ss_lua_search_line(const ss_lua_search *s, double share, double rate, double left_s,
                         char *line, size_t n);

@@ -376,7 +376,7 @@ static void read_request(lua_State *L, request *r)
     ss_space_options *space = &r->common.options.space;
     memset(space->weight, 0, sizeof space->weight);
     space->weight[SS_MOVE_BLOCK] = 1;
-    ss_lua_search_read_space(L, 1, 2, WHAT, &r->common);
+    ss_lua_search_read_space(L, 1, 2, WHAT, &(ss_lua_effort){0}, &r->common);
     if (r->common.starts != 1)
         ss_lua_refuse(L, "%s: option 'start' should be one strategy", WHAT);
     if (ss_lua_is_given(L, 2, "penalty") && r->common.options.score.memory != SS_MEMORY_PENALTY)

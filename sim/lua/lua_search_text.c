@@ -179,7 +179,7 @@ static void add_headline(const ss_lua_search *s, ss_text *out)
         ss_text_add(out, "start, current and best below are costs: step times with penalties\n");
 }
 
-void ss_lua_search_page(const ss_lua_search *s, ss_text *out)
+void ss_lua_search_write_page(const ss_lua_search *s, ss_text *out)
 {
     ss_text limits = {0}, own = {0};
     add_headline(s, out);
@@ -243,7 +243,7 @@ static void add_chain(const ss_lua_search *s, uint32_t i, ss_text *out)
     ss_text_add(out, "}");
 }
 
-void ss_lua_search_json(const ss_lua_search *s, ss_text *out)
+void ss_lua_search_write_json(const ss_lua_search *s, ss_text *out)
 {
     uint32_t chain;
     ss_search_standing at;
