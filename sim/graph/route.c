@@ -1,48 +1,13 @@
 #include "graph/route.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/units.h"
-
-/* Searches that were begun are kept for their next target up to this many bytes in all. */
-enum { SEARCH_BYTES = 64 << 20 };
-
-/* One way across a link. */
-typedef struct arc {
-    uint32_t tail, head; /* nodes */
-    uint32_t link;
-} arc;
-
-/* Arcs in rows by one of their ends: those of node n are at first[n] .. first[n + 1] - 1. */
-typedef struct rows {
-    uint32_t *first;
-    arc *arc;
-} rows;
-
-/* A vertex is a node that a path may pass through: 1 .. vertices; the source of a search that does
- * not forward is one more. */
-enum { UNSEEN = 0, SETTLED = UINT32_MAX };
-
-typedef struct reach {
-    uint64_t weight, latency; /* sums from the source; picoseconds */
-    uint32_t before, link;    /* the vertex before it and the link from there */
-    uint32_t depth;           /* links from the source */
-    uint32_t place;           /* in the heap, from 1; or UNSEEN, or SETTLED */
-} reach;
-
-typedef struct search {
-    ss_node source;
-    uint32_t root; /* vertex of the source */
-    uint32_t waiting;
-    reach *to; /* [vertices + 2] */
-    uint32_t
-        *heap; /* [vertices + 2]; vertices seen, least (weight, latency, vertex) first, from 1 */
-} search;
+#include "base/pairs.h"
+#include "graph/route_inside.h"
 
 typedef struct route_row {
     const ss_link *link;
@@ -50,207 +15,25 @@ typedef struct route_row {
     double bytes_per_s, latency_s;
 } route_row;
 
-/* (from, to) -> value; value 0 is a free slot. */
-typedef struct pairs {
-    uint64_t *key;
-    uint32_t *value;
-    uint32_t slots, n;
-} pairs;
-
 /* A table of all pairs has 4 MiB at most, and is faster than hashing. */
 enum { TABLE_DEVICES = 1024 };
 
 struct ss_routes {
     const ss_topology *t;
-    uint32_t nodes, links, givens; /* of the topology when the routes were made */
-    uint32_t vertices;
-    uint32_t *vertex;  /* by node; 0: it is not passed through */
-    uint32_t *node_of; /* by vertex */
-    uint64_t *latency; /* by link, picoseconds */
-    rows fan;          /* by tail: arcs whose head is passed through */
-    rows into;         /* by head, then tail, then link: every arc */
-    search **search;   /* ring of searches begun, the oldest gives way */
-    uint32_t searches, search_cap, next_search;
-    uint32_t *search_of; /* by device: its place in the ring + 1; 0: none */
-    pairs found, given;
+    uint64_t changes; /* of the topology when the routes were made */
+    ss_ways ways;
+    ss_searches *searches; /* by core place, then by device that hangs on several */
+    ss_pairs found;
     uint32_t *table; /* the same as found, by (from, to), where there are few devices; else NULL */
     uint32_t devices;
     route_row *route;
     uint32_t routes, route_cap;
+    ss_way_seed *seed; /* scratch */
+    uint32_t seeds, seed_cap;
+    ss_link *step; /* scratch: the route being found */
+    uint32_t step_cap;
     ss_arena arena; /* links of routes */
 };
-
-/* --- pairs ---------------------------------------------------------------------------------- */
-
-static uint64_t pair_key(ss_device from, ss_device to)
-{
-    return (uint64_t)from.i << 32 | to.i;
-}
-
-static uint32_t pairs_slot(const pairs *p, uint64_t key)
-{
-    uint32_t i = (uint32_t)ss_hash_mix(key) & (p->slots - 1);
-    while (p->value[i] && p->key[i] != key)
-        i = (i + 1) & (p->slots - 1);
-    return i;
-}
-
-static uint32_t pairs_find(const pairs *p, uint64_t key)
-{
-    return p->slots ? p->value[pairs_slot(p, key)] : 0;
-}
-
-/* Room for one more at a load of at most one half. */
-static ss_status pairs_reserve(pairs *p, ss_error *err)
-{
-    if ((uint64_t)p->n * 2 + 2 <= p->slots)
-        return SS_OK;
-    if (p->slots > UINT32_MAX / 2)
-        return ss_fail(err, SS_ERANGE, "too many routes: %u", p->n);
-    pairs grown = {.slots = p->slots ? p->slots * 2 : 64, .n = p->n};
-    grown.key = ss_alloc(grown.slots * sizeof *grown.key);
-    grown.value = ss_alloc_zeroed(grown.slots, sizeof *grown.value);
-    if (!grown.key || !grown.value) {
-        ss_free(grown.key);
-        ss_free(grown.value);
-        return ss_fail_memory(err, "routes", grown.slots * sizeof *grown.key);
-    }
-    for (uint32_t i = 0; i < p->slots; i++)
-        if (p->value[i]) {
-            uint32_t to = pairs_slot(&grown, p->key[i]);
-            grown.key[to] = p->key[i];
-            grown.value[to] = p->value[i];
-        }
-    ss_free(p->key);
-    ss_free(p->value);
-    *p = grown;
-    return SS_OK;
-}
-
-/* There is room, and the pair is not there yet. */
-static void pairs_put(pairs *p, uint64_t key, uint32_t value)
-{
-    uint32_t i = pairs_slot(p, key);
-    p->key[i] = key;
-    p->value[i] = value;
-    p->n++;
-}
-
-static void pairs_free(pairs *p)
-{
-    ss_free(p->key);
-    ss_free(p->value);
-    *p = (pairs){0};
-}
-
-/* --- the graph ------------------------------------------------------------------------------- */
-
-static uint32_t end_of(const arc *a, bool by_head)
-{
-    return by_head ? a->head : a->tail;
-}
-
-/* Arcs by one of their ends, otherwise in the order they had. */
-static ss_status sort_arcs(const arc *from, uint32_t n, uint32_t nodes, bool by_head, rows *out,
-                           ss_error *err)
-{
-    out->first = ss_alloc_zeroed((size_t)nodes + 2, sizeof *out->first);
-    out->arc = ss_alloc(n * sizeof *out->arc);
-    if (!out->first || !out->arc)
-        return ss_fail_memory(err, "the links of a topology", n * sizeof *out->arc);
-    for (uint32_t i = 0; i < n; i++)
-        out->first[end_of(&from[i], by_head) + 1]++;
-    for (uint32_t i = 1; i <= nodes + 1; i++)
-        out->first[i] += out->first[i - 1];
-    for (uint32_t i = 0; i < n; i++)
-        out->arc[out->first[end_of(&from[i], by_head)]++] = from[i];
-    for (uint32_t i = nodes + 1; i > 0; i--)
-        out->first[i] = out->first[i - 1];
-    out->first[0] = 0;
-    return SS_OK;
-}
-
-static void free_rows(rows *r)
-{
-    ss_free(r->first);
-    ss_free(r->arc);
-    *r = (rows){0};
-}
-
-/* Every way across every link, by ascending link id. */
-static uint32_t list_arcs(const ss_topology *t, arc *out)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 1; i <= t->links; i++) {
-        const ss_link_row *l = &t->link[i];
-        out[n++] = (arc){l->from.i, l->to.i, i};
-        if (l->def.half_duplex)
-            out[n++] = (arc){l->to.i, l->from.i, i};
-    }
-    return n;
-}
-
-static uint32_t keep_through(const ss_routes *r, arc *list, uint32_t n)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < n; i++)
-        if (r->vertex[list[i].head])
-            list[kept++] = list[i];
-    return kept;
-}
-
-static ss_status build_arcs(ss_routes *r, ss_error *err)
-{
-    const ss_topology *t = r->t;
-    rows by_tail = {0};
-    arc *list = ss_alloc(2 * (size_t)t->links * sizeof *list);
-    if (!list)
-        return ss_fail_memory(err, "the links of a topology", 2 * t->links * sizeof *list);
-    uint32_t n = list_arcs(t, list);
-    ss_status s = sort_arcs(list, n, t->nodes, false, &by_tail, err);
-    if (!s) /* stable, so by head, then tail, then link */
-        s = sort_arcs(by_tail.arc, n, t->nodes, true, &r->into, err);
-    if (!s)
-        s = sort_arcs(list, keep_through(r, list, n), t->nodes, false, &r->fan, err);
-    free_rows(&by_tail);
-    ss_free(list);
-    return s;
-}
-
-static ss_status build_vertices(ss_routes *r, ss_error *err)
-{
-    const ss_topology *t = r->t;
-    r->vertex = ss_alloc_zeroed((size_t)t->nodes + 1, sizeof *r->vertex);
-    r->node_of = ss_alloc_zeroed((size_t)t->nodes + 2, sizeof *r->node_of);
-    r->latency = ss_alloc_zeroed((size_t)t->links + 1, sizeof *r->latency);
-    r->search_of = ss_alloc_zeroed((size_t)t->devices + 1, sizeof *r->search_of);
-    if (!r->vertex || !r->node_of || !r->latency || !r->search_of)
-        return ss_fail_memory(err, "routes", (size_t)t->nodes * sizeof *r->vertex);
-    for (uint32_t i = 1; i <= t->nodes; i++)
-        if (t->node[i].forwards) {
-            r->vertex[i] = ++r->vertices;
-            r->node_of[r->vertices] = i;
-        }
-    for (uint32_t i = 1; i <= t->links; i++) {
-        ss_time latency;
-        ss_status s = ss_time_from_seconds(t->link[i].def.latency_s, "latency", &latency, err);
-        if (s)
-            return s;
-        r->latency[i] = (uint64_t)latency;
-    }
-    return SS_OK;
-}
-
-static ss_status list_given(ss_routes *r, ss_error *err)
-{
-    for (uint32_t i = 0; i < r->t->givens; i++) {
-        ss_status s = pairs_reserve(&r->given, err);
-        if (s)
-            return s;
-        pairs_put(&r->given, pair_key(r->t->given[i].from, r->t->given[i].to), i + 1);
-    }
-    return SS_OK;
-}
 
 ss_status ss_routes_new(const ss_topology *t, ss_routes **out, ss_error *err)
 {
@@ -258,14 +41,10 @@ ss_status ss_routes_new(const ss_topology *t, ss_routes **out, ss_error *err)
     if (!r)
         return ss_fail_memory(err, "routes", sizeof *r);
     r->t = t;
-    r->nodes = t->nodes;
-    r->links = t->links;
-    r->givens = t->givens;
-    ss_status s = build_vertices(r, err);
+    r->changes = t->changes;
+    ss_status s = ss_ways_open(&r->ways, t, err);
     if (!s)
-        s = build_arcs(r, err);
-    if (!s)
-        s = list_given(r, err);
+        s = ss_searches_open(&r->ways, r->ways.core + t->devices, &r->searches, err);
     if (!s && t->devices <= TABLE_DEVICES) {
         r->devices = t->devices;
         r->table = ss_alloc_zeroed((size_t)t->devices * t->devices + 1, sizeof *r->table);
@@ -280,307 +59,237 @@ ss_status ss_routes_new(const ss_topology *t, ss_routes **out, ss_error *err)
     return SS_OK;
 }
 
-static void search_free(search *s)
-{
-    if (!s)
-        return;
-    ss_free(s->to);
-    ss_free(s->heap);
-    ss_free(s);
-}
-
 void ss_routes_free(ss_routes *r)
 {
     if (!r)
         return;
-    for (uint32_t i = 0; i < r->searches; i++)
-        search_free(r->search[i]);
-    ss_free(r->search);
-    ss_free(r->search_of);
-    ss_free(r->vertex);
-    ss_free(r->node_of);
-    ss_free(r->latency);
-    free_rows(&r->fan);
-    free_rows(&r->into);
-    pairs_free(&r->found);
-    pairs_free(&r->given);
+    ss_searches_close(r->searches);
+    ss_ways_close(&r->ways);
+    ss_pairs_free(&r->found);
     ss_free(r->table);
     ss_free(r->route);
+    ss_free(r->seed);
+    ss_free(r->step);
     ss_arena_free(&r->arena);
     ss_free(r);
 }
 
-/* --- the search ------------------------------------------------------------------------------ */
-
-static bool before(const search *s, uint32_t a, uint32_t b)
+bool ss_routes_hold(const ss_routes *r)
 {
-    const reach *x = &s->to[a], *y = &s->to[b];
-    if (x->weight != y->weight)
-        return x->weight < y->weight;
-    if (x->latency != y->latency)
-        return x->latency < y->latency;
-    return a < b;
+    return r->t->changes == r->changes;
 }
 
-static void put_at(search *s, uint32_t place, uint32_t v)
+uint64_t ss_route_draw(uint64_t seed, ss_device from, ss_device to, ss_link link)
 {
-    s->heap[place] = v;
-    s->to[v].place = place;
+    uint64_t h = ss_hash_u64(SS_HASH_START, seed);
+    h = ss_hash_u64(h, (uint64_t)from.i << 32 | to.i);
+    return ss_hash_u64(h, link.i);
 }
 
-static void sift_up(search *s, uint32_t v)
+/* --- one pair --------------------------------------------------------------------------------- */
+
+typedef struct query {
+    ss_routes *r;
+    ss_device from, to;
+    uint32_t source, target; /* places */
+    ss_way_search *search;   /* NULL: the core does not lead there */
+    ss_way_cost offset;      /* what the search's costs lack */
+} query;
+
+/* The best way on from somewhere; link 0: there is none. */
+typedef struct step {
+    ss_way_cost cost; /* to the target */
+    uint64_t draw;
+    uint32_t link, head;
+} step;
+
+static ss_status add_seed(ss_routes *r, uint32_t place, ss_way_cost cost, ss_error *err)
 {
-    uint32_t i = s->to[v].place;
-    for (; i > 1 && before(s, v, s->heap[i / 2]); i /= 2)
-        put_at(s, i, s->heap[i / 2]);
-    put_at(s, i, v);
+    ss_status s = SS_RESERVE(r->seed, r->seed_cap, (size_t)r->seeds + 1, "a route's ends", err);
+    if (!s)
+        r->seed[r->seeds++] = (ss_way_seed){place, cost};
+    return s;
 }
 
-static uint32_t take_least(search *s)
+/* Where the core is left for a target outside: its own links, and those of the edge before it. */
+static ss_status list_seeds(query *q, ss_error *err)
 {
-    uint32_t least = s->heap[1], last = s->heap[s->waiting--];
-    s->to[least].place = SETTLED;
-    if (!s->waiting)
-        return least;
-    uint32_t i = 1;
-    for (uint32_t child = 2; child <= s->waiting; child = i * 2) {
-        if (child < s->waiting && before(s, s->heap[child + 1], s->heap[child]))
-            child++;
-        if (!before(s, s->heap[child], last))
+    const ss_ways *w = &q->r->ways;
+    ss_status s = SS_OK;
+    q->r->seeds = 0;
+    for (uint32_t i = w->into.first[q->target]; i < w->into.first[q->target + 1] && !s; i++) {
+        const ss_arc *last = &w->into.arc[i];
+        ss_way_cost cost = ss_ways_across(w, last->link);
+        if (last->tail > w->through)
             break;
-        put_at(s, i, s->heap[child]);
-        i = child;
+        if (last->tail <= w->core) {
+            s = add_seed(q->r, last->tail, cost, err);
+            continue;
+        }
+        uint32_t on = w->hangs_on[last->tail];
+        for (uint32_t k = on ? ss_ways_first(&w->into, last->tail, on, true) : 0;
+             on && k < w->into.first[last->tail + 1] && w->into.arc[k].tail == on && !s; k++)
+            s = add_seed(q->r, on, ss_way_sum(cost, ss_ways_across(w, w->into.arc[k].link)), err);
     }
-    put_at(s, i, last);
+    return s;
+}
+
+/* Finds the search that serves the target.  Targets that hang on one core place share its own. */
+static ss_status open_query(query *q, ss_error *err)
+{
+    ss_routes *r = q->r;
+    if (q->target <= r->ways.core) {
+        ss_way_seed self = {q->target, {0, 0}};
+        return ss_search_get(r->searches, q->target, &self, 1, &q->search, err);
+    }
+    ss_status s = list_seeds(q, err);
+    if (s || !r->seeds)
+        return s;
+    bool one = true;
+    ss_way_cost least = r->seed[0].cost;
+    for (uint32_t i = 1; i < r->seeds; i++) {
+        one = one && r->seed[i].place == r->seed[0].place;
+        if (ss_way_compare(r->seed[i].cost, least) < 0)
+            least = r->seed[i].cost;
+    }
+    if (!one)
+        return ss_search_get(r->searches, r->ways.core + q->to.i, r->seed, r->seeds, &q->search,
+                             err);
+    q->offset = least;
+    ss_way_seed self = {r->seed[0].place, {0, 0}};
+    return ss_search_get(r->searches, self.place, &self, 1, &q->search, err);
+}
+
+/* From a core place to the target; ss_no_way if it is not settled: then it is no nearer than what
+ * is. */
+static ss_way_cost rest_of_core(const query *q, uint32_t place)
+{
+    if (!q->search)
+        return ss_no_way;
+    ss_way_cost cost = ss_search_cost(q->search, place);
+    return cost.weight == UINT64_MAX ? ss_no_way : ss_way_sum(cost, q->offset);
+}
+
+/* From a place that is passed through to the target. */
+static ss_way_cost rest_of(const query *q, uint32_t place)
+{
+    const ss_ways *w = &q->r->ways;
+    if (place == q->target)
+        return (ss_way_cost){0, 0};
+    if (place <= w->core)
+        return rest_of_core(q, place);
+    ss_way_cost least = ss_no_way, on = ss_no_way;
+    for (uint32_t i = ss_ways_first(&w->into, q->target, place, true);
+         i < w->into.first[q->target + 1] && w->into.arc[i].tail == place; i++) {
+        ss_way_cost cost = ss_ways_across(w, w->into.arc[i].link);
+        least = ss_way_compare(cost, least) < 0 ? cost : least;
+    }
+    if (w->hangs_on[place])
+        on = rest_of_core(q, w->hangs_on[place]);
+    for (uint32_t i = w->out.first[place]; on.weight != UINT64_MAX && i < w->out.first[place + 1];
+         i++) {
+        ss_way_cost cost = ss_way_sum(on, ss_ways_across(w, w->out.arc[i].link));
+        least = ss_way_compare(cost, least) < 0 ? cost : least;
+    }
     return least;
 }
 
-/* The best paths form a tree; of two that end in one node after equal sums, the one with the lower
- * link where they part.  Neither can be the beginning of the other, since every link has a weight.
- */
-static bool lower_links(const search *s, uint32_t a, uint32_t link_a, uint32_t b, uint32_t link_b)
+static void offer(const query *q, const ss_arc *a, ss_way_cost rest, step *best)
 {
-    while (a != b) {
-        uint32_t depth_a = s->to[a].depth, depth_b = s->to[b].depth;
-        if (depth_a >= depth_b) {
-            link_a = s->to[a].link;
-            a = s->to[a].before;
-        }
-        if (depth_b >= depth_a) {
-            link_b = s->to[b].link;
-            b = s->to[b].before;
-        }
-    }
-    return link_a < link_b;
+    if (rest.weight == UINT64_MAX)
+        return;
+    step next = {.link = a->link, .head = a->head};
+    next.cost = ss_way_sum(ss_ways_across(&q->r->ways, a->link), rest);
+    int order = best->link ? ss_way_compare(next.cost, best->cost) : -1;
+    if (order > 0 || (!order && next.link == best->link))
+        return;
+    if (q->r->t->routing == SS_ROUTING_ECMP)
+        next.draw = ss_route_draw(q->r->t->routing_seed, q->from, q->to, (ss_link){a->link});
+    if (order < 0 || next.draw > best->draw || (next.draw == best->draw && next.link < best->link))
+        *best = next;
 }
 
-/* What a path by `from` and then `link` would cost; latencies that sum beyond 2^64 are all equal.
- */
-static reach extended(const ss_routes *r, const search *s, uint32_t from, uint32_t link)
+/* The best way on, among what is settled.  From the core to the edge only what leads to the target
+ * is looked at: a switch with ten thousand adapters costs no more than one with ten. */
+static step choose(const query *q, uint32_t place)
 {
-    const reach *f = &s->to[from];
-    reach next = {.weight = f->weight + r->t->link[link].def.weight,
-                  .latency = f->latency + r->latency[link],
-                  .before = from,
-                  .link = link,
-                  .depth = f->depth + 1};
-    if (next.latency < f->latency)
-        next.latency = UINT64_MAX;
-    return next;
-}
-
-static bool better(const search *s, const reach *a, const reach *b)
-{
-    if (a->weight != b->weight)
-        return a->weight < b->weight;
-    if (a->latency != b->latency)
-        return a->latency < b->latency;
-    return lower_links(s, a->before, a->link, b->before, b->link);
-}
-
-/* Settles v: whatever is reached through it is seen. */
-static void pass_through(const ss_routes *r, search *s, uint32_t v)
-{
-    uint32_t node = v == s->root ? s->source.i : r->node_of[v];
-    for (uint32_t i = r->fan.first[node]; i < r->fan.first[node + 1]; i++) {
-        uint32_t head = r->vertex[r->fan.arc[i].head];
-        reach *h = &s->to[head], next = extended(r, s, v, r->fan.arc[i].link);
-        if (h->place == SETTLED)
+    const ss_ways *w = &q->r->ways;
+    step best = {0};
+    for (uint32_t i = ss_ways_first(&w->into, q->target, place, true);
+         i < w->into.first[q->target + 1] && w->into.arc[i].tail == place; i++)
+        offer(q, &w->into.arc[i], (ss_way_cost){0, 0}, &best);
+    uint32_t last = place <= w->core ? w->core : w->through;
+    for (uint32_t i = w->out.first[place];
+         i < w->out.first[place + 1] && w->out.arc[i].head <= last; i++)
+        offer(q, &w->out.arc[i], rest_of(q, w->out.arc[i].head), &best);
+    if (place > w->core)
+        return best;
+    for (uint32_t i = ss_ways_first(&w->into, q->target, w->core + 1, true);
+         i < w->into.first[q->target + 1] && w->into.arc[i].tail <= w->through; i++) {
+        uint32_t edge = w->into.arc[i].tail;
+        if (w->hangs_on[edge] != place)
             continue;
-        next.place = h->place;
-        if (h->place == UNSEEN)
-            next.place = ++s->waiting;
-        else if (!better(s, &next, h))
-            continue;
-        *h = next;
-        sift_up(s, head);
-    }
-}
-
-static ss_status search_new(const ss_routes *r, search **out, ss_error *err)
-{
-    search *s = ss_alloc_zeroed(1, sizeof *s);
-    size_t rows_needed = (size_t)r->vertices + 2;
-    if (s) {
-        s->to = ss_alloc(rows_needed * sizeof *s->to);
-        s->heap = ss_alloc(rows_needed * sizeof *s->heap);
-    }
-    if (!s || !s->to || !s->heap) {
-        search_free(s);
-        return ss_fail_memory(err, "a search for routes", rows_needed * sizeof *s->to);
-    }
-    *out = s;
-    return SS_OK;
-}
-
-static void begin(const ss_routes *r, search *s, ss_node source)
-{
-    memset(s->to, 0, ((size_t)r->vertices + 2) * sizeof *s->to);
-    s->source = source;
-    s->root = r->vertex[source.i] ? r->vertex[source.i] : r->vertices + 1;
-    s->waiting = 0;
-    s->to[s->root].place = SETTLED;
-    pass_through(r, s, s->root);
-}
-
-static uint32_t most_searches(const ss_routes *r)
-{
-    size_t each = ((size_t)r->vertices + 2) * (sizeof(reach) + sizeof(uint32_t));
-    size_t most = SEARCH_BYTES / each;
-    return most < 1 ? 1 : (uint32_t)most;
-}
-
-/* The search that was begun from a device, or a new one; the oldest gives way if there are too
- * many. */
-static ss_status search_from(ss_routes *r, ss_device from, search **out, ss_error *err)
-{
-    uint32_t place = r->search_of[from.i];
-    if (!place) {
-        if (r->searches < most_searches(r)) {
-            ss_status s = SS_RESERVE(r->search, r->search_cap, (size_t)r->searches + 1,
-                                     "searches for routes", err);
-            if (!s)
-                s = search_new(r, &r->search[r->searches], err);
-            if (s)
-                return s;
-            r->next_search = r->searches++;
-        } else {
-            r->next_search = (r->next_search + 1) % r->searches;
-            ss_node old = r->search[r->next_search]->source;
-            r->search_of[r->t->node[old.i].device.i] = 0;
-        }
-        begin(r, r->search[r->next_search], r->t->device[from.i].node);
-        place = r->search_of[from.i] = r->next_search + 1;
-    }
-    *out = r->search[place - 1];
-    return SS_OK;
-}
-
-/* --- a route --------------------------------------------------------------------------------- */
-
-/* Where in `into` the arcs from `tail` to `head` begin. */
-static uint32_t first_between(const ss_routes *r, uint32_t tail, uint32_t head)
-{
-    uint32_t low = r->into.first[head], high = r->into.first[head + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->into.arc[middle].tail < tail)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void offer(const ss_routes *r, const search *s, uint32_t v, uint32_t link, reach *best)
-{
-    reach last = extended(r, s, v, link);
-    if (!best->link || better(s, &last, best))
-        *best = last;
-}
-
-/* The best last step into `target`; its link is 0 if there is none. */
-static reach last_step(const ss_routes *r, search *s, ss_node target)
-{
-    reach best = {0};
-    for (uint32_t i = r->into.first[target.i]; i < r->into.first[target.i + 1]; i++) {
-        uint32_t tail = r->into.arc[i].tail;
-        uint32_t v = tail == s->source.i ? s->root : r->vertex[tail];
-        if (v && s->to[v].place == SETTLED)
-            offer(r, s, v, r->into.arc[i].link, &best);
-    }
-    /* What is still to be settled is no nearer than the least waiting, and a link further away. */
-    while (s->waiting && (!best.link || s->to[s->heap[1]].weight < best.weight)) {
-        uint32_t v = take_least(s);
-        pass_through(r, s, v);
-        for (uint32_t i = first_between(r, r->node_of[v], target.i);
-             i < r->into.first[target.i + 1] && r->into.arc[i].tail == r->node_of[v]; i++)
-            offer(r, s, v, r->into.arc[i].link, &best);
+        for (uint32_t k = ss_ways_first(&w->into, edge, place, true);
+             k < w->into.first[edge + 1] && w->into.arc[k].tail == place; k++)
+            offer(q, &w->into.arc[k], rest_of(q, edge), &best);
     }
     return best;
 }
 
-/* For the sentence: with every device forwarding there would be a way; the first device on it that
- * does not forward. NULL: there would be none. */
-static const char *in_the_way(const ss_topology *t, ss_node from, ss_node to)
+/* Goes on with the search until nothing that is not settled can be on a shortest path. */
+static step first_step(const query *q)
 {
-    uint32_t *blocker = ss_alloc_zeroed((size_t)t->nodes + 1, sizeof *blocker);
-    enum { CLEAR = UINT32_MAX };
-    bool changed = blocker != NULL;
-    if (blocker)
-        blocker[from.i] = CLEAR;
-    while (changed) {
-        changed = false;
-        for (uint32_t i = 1; i <= t->links; i++)
-            for (uint32_t back = 0; back <= t->link[i].def.half_duplex; back++) {
-                uint32_t a = back ? t->link[i].to.i : t->link[i].from.i;
-                uint32_t b = back ? t->link[i].from.i : t->link[i].to.i;
-                if (!blocker[a] || blocker[b])
-                    continue;
-                bool blocks = blocker[a] == CLEAR && a != from.i && !t->node[a].forwards;
-                blocker[b] = blocks ? a : blocker[a];
-                changed = true;
-            }
+    const ss_ways *w = &q->r->ways;
+    step best = choose(q, q->source);
+    if (!q->search)
+        return best;
+    bool inside = q->source <= w->core;
+    for (uint32_t i = w->out.first[q->source]; i < w->out.first[q->source + 1]; i++) {
+        uint32_t head = w->out.arc[i].head;
+        uint32_t wanted = inside ? q->source : head <= w->core ? head : w->hangs_on[head];
+        if (!wanted || ss_search_cost(q->search, wanted).weight != UINT64_MAX)
+            continue;
+        /* A way through what is further has a link more. */
+        uint64_t beyond = best.link ? best.cost.weight : UINT64_MAX;
+        if (beyond <= q->offset.weight)
+            break;
+        ss_search_settle(w, q->search, wanted, beyond - q->offset.weight - 1);
+        best = choose(q, q->source);
     }
-    const char *name = NULL;
-    if (blocker && blocker[to.i] && blocker[to.i] != CLEAR)
-        name = t->node[blocker[to.i]].name;
-    ss_free(blocker);
-    return name;
-}
-
-static ss_status unreachable(const ss_topology *t, ss_device from, ss_device to, ss_error *err)
-{
-    const char *a = ss_topology_device_name(t, from), *b = ss_topology_device_name(t, to);
-    const char *blocker = in_the_way(t, t->device[from.i].node, t->device[to.i].node);
-    if (blocker)
-        return ss_fail(err, SS_EINVAL,
-                       "%s cannot be reached from %s: the way leads through device %s, which does "
-                       "not forward",
-                       b, a, blocker);
-    return ss_fail(err, SS_EINVAL, "%s cannot be reached from %s: no links lead there", b, a);
+    return best;
 }
 
 static ss_status search_route(ss_routes *r, ss_device from, ss_device to, route_row *out,
                               ss_error *err)
 {
-    search *s;
-    ss_status status = search_from(r, from, &s, err);
-    if (status)
-        return status;
-    reach step = last_step(r, s, r->t->device[to.i].node);
-    if (!step.link)
-        return unreachable(r->t, from, to, err);
-    ss_link *link = ss_arena_take(&r->arena, step.depth * sizeof *link);
-    if (!link)
-        return ss_fail_memory(err, "a route", step.depth * sizeof *link);
-    *out = (route_row){.link = link, .links = step.depth};
-    for (uint32_t i = out->links; i > 0; i--) {
-        link[i - 1].i = step.link;
-        step = s->to[step.before];
+    query q = {.r = r, .from = from, .to = to};
+    q.source = r->ways.place[r->t->device[from.i].node.i];
+    q.target = r->ways.place[r->t->device[to.i].node.i];
+    ss_status s = open_query(&q, err);
+    if (s)
+        return s;
+    step next = first_step(&q);
+    if (!next.link)
+        return ss_route_unreachable(r->t, from, to, err);
+    uint32_t n = 0;
+    for (;;) {
+        s = SS_RESERVE(r->step, r->step_cap, (size_t)n + 1, "a route", err);
+        if (s)
+            return s;
+        r->step[n++].i = next.link;
+        if (next.head == q.target)
+            break;
+        next = choose(&q, next.head);
     }
+    ss_link *link = ss_arena_take(&r->arena, n * sizeof *link);
+    if (!link)
+        return ss_fail_memory(err, "a route", n * sizeof *link);
+    memcpy(link, r->step, n * sizeof *link);
+    *out = (route_row){.link = link, .links = n};
     return SS_OK;
 }
+
+/* --- routes kept ------------------------------------------------------------------------------ */
 
 static void sum_links(const ss_topology *t, route_row *row)
 {
@@ -597,12 +306,26 @@ static void sum_links(const ss_topology *t, route_row *row)
 static ss_status refuse_find(const ss_routes *r, ss_device from, ss_device to, ss_error *err)
 {
     const ss_topology *t = r->t;
-    if (t->nodes != r->nodes || t->links != r->links || t->givens != r->givens)
+    if (!ss_routes_hold(r))
         return ss_fail(err, SS_EINVAL, "topology %s was changed after its routes were made",
                        t->name);
     if (!from.i || from.i > t->devices || !to.i || to.i > t->devices)
         return ss_fail(err, SS_EINVAL, "a route from device %u to device %u: topology %s has %u",
                        from.i, to.i, t->name, t->devices);
+    return SS_OK;
+}
+
+static ss_status take_given(const ss_topology *t, const ss_given_route *given, route_row *out,
+                            ss_error *err)
+{
+    for (uint32_t i = 0; i < given->links; i++)
+        if (!ss_topology_works(t, given->link[i]))
+            return ss_fail(err, SS_EINVAL,
+                           "route %s -> %s was given over link %s, which failed: give another "
+                           "route, or none for a shortest path",
+                           ss_topology_device_name(t, given->from),
+                           ss_topology_device_name(t, given->to), t->link[given->link[i].i].name);
+    *out = (route_row){.link = given->link, .links = given->links};
     return SS_OK;
 }
 
@@ -616,23 +339,21 @@ static ss_status new_route(ss_routes *r, ss_device from, ss_device to, ss_route 
         out->i = 0;
         return SS_OK;
     }
-    s = pairs_reserve(&r->found, err);
+    s = ss_pairs_reserve(&r->found, "routes", err);
     if (!s)
         s = SS_RESERVE(r->route, r->route_cap, (size_t)r->routes + 2, "routes", err);
     if (s)
         return s;
     route_row row;
-    uint32_t given = pairs_find(&r->given, pair_key(from, to));
-    if (given)
-        row =
-            (route_row){.link = r->t->given[given - 1].link, .links = r->t->given[given - 1].links};
-    else if ((s = search_route(r, from, to, &row, err)))
+    const ss_given_route *given = ss_topology_given_route(r->t, from, to);
+    s = given ? take_given(r->t, given, &row, err) : search_route(r, from, to, &row, err);
+    if (s)
         return s;
 
     sum_links(r->t, &row);
     r->route[++r->routes] = row;
     r->route[0] = (route_row){0};
-    pairs_put(&r->found, pair_key(from, to), r->routes);
+    ss_pairs_put(&r->found, from.i, to.i, r->routes);
     out->i = r->routes;
     return SS_OK;
 }
@@ -648,7 +369,7 @@ ss_status ss_routes_find(ss_routes *r, ss_device from, ss_device to, ss_route *o
         out->i = *at;
         return s;
     }
-    out->i = pairs_find(&r->found, pair_key(from, to));
+    out->i = ss_pairs_find(&r->found, from.i, to.i);
     return out->i ? SS_OK : new_route(r, from, to, out, err);
 }
 

@@ -1,4 +1,4 @@
-#include "graph/topology.h"
+#include "graph/topology_inside.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,6 +49,7 @@ void ss_topology_free(ss_topology *t)
     ss_names_free(&t->names);
     ss_names_free(&t->link_names);
     ss_names_free(&t->kinds);
+    ss_pairs_free(&t->given_of);
     ss_free(t->name);
     ss_free(t);
 }
@@ -193,7 +194,9 @@ ss_status ss_topology_add_device(ss_topology *t, const char *name, const ss_devi
 
     t->nodes++; /* nothing below can fail */
     ss_device d = {++t->devices};
-    t->node[node] = (ss_node_row){ss_names_text(&t->names, node), d, def->forwards};
+    t->changes++;
+    t->node[node] = (ss_node_row){
+        .name = ss_names_text(&t->names, node), .device = d, .forwards = def->forwards};
     t->device[d.i] = (ss_device_row){{node}, *def};
     t->device[d.i].def.kind = kind;
     if (def->machine > t->machines)
@@ -217,13 +220,13 @@ ss_status ss_topology_add_switch(ss_topology *t, const char *name, ss_node *out,
         return s;
 
     t->nodes++;
-    t->node[node] = (ss_node_row){ss_names_text(&t->names, node), {0}, true};
+    t->changes++;
+    t->node[node] = (ss_node_row){.name = ss_names_text(&t->names, node), .forwards = true};
     out->i = node;
     return SS_OK;
 }
 
-static ss_status refuse_link(const ss_topology *t, ss_node from, ss_node to, const ss_link_def *def,
-                             ss_error *err)
+static ss_status refuse_ends_of_link(const ss_topology *t, ss_node from, ss_node to, ss_error *err)
 {
     if (!has_node(t, from) || !has_node(t, to)) {
         uint32_t missing = has_node(t, from) ? to.i : from.i;
@@ -233,9 +236,16 @@ static ss_status refuse_link(const ss_topology *t, ss_node from, ss_node to, con
         return ss_fail(err, SS_EINVAL, "a link with node %u: topology %s has %u node%s", missing,
                        t->name, t->nodes, ss_plural(t->nodes));
     }
-    const char *a = node_name(t, from), *b = node_name(t, to);
     if (from.i == to.i)
-        return ss_fail(err, SS_EINVAL, "link %s -> %s: it leads back to where it begins", a, b);
+        return ss_fail(err, SS_EINVAL, "link %s -> %s: it leads back to where it begins",
+                       node_name(t, from), node_name(t, to));
+    return SS_OK;
+}
+
+ss_status ss_topology_refuse_figures(const ss_topology *t, ss_node from, ss_node to,
+                                     const ss_link_def *def, ss_error *err)
+{
+    const char *a = node_name(t, from), *b = node_name(t, to);
     if (!(def->bytes_per_s > 0 && def->bytes_per_s <= most_bytes_per_s)) {
         char limit[SS_QUANTITY_TEXT], given[SS_QUANTITY_TEXT];
         return ss_fail(
@@ -248,6 +258,13 @@ static ss_status refuse_link(const ss_topology *t, ss_node from, ss_node to, con
                        "link %s -> %s: latency is %g seconds; it must be between 0 and %g", a, b,
                        def->latency_s, longest_latency_s);
     return SS_OK;
+}
+
+static ss_status refuse_link(const ss_topology *t, ss_node from, ss_node to, const ss_link_def *def,
+                             ss_error *err)
+{
+    ss_status s = refuse_ends_of_link(t, from, to, err);
+    return s ? s : ss_topology_refuse_figures(t, from, to, def, err);
 }
 
 /* "a->b", and "a->b#2" for the second link that joins the same two in the same way. */
@@ -286,7 +303,8 @@ ss_status ss_topology_add_link(ss_topology *t, ss_node from, ss_node to, const s
         return s;
 
     ss_link_row *row = &t->link[++t->links];
-    *row = (ss_link_row){name, from, to, *def};
+    t->changes++;
+    *row = (ss_link_row){.name = name, .from = from, .to = to, .def = *def};
     row->def.kind = kind;
     row->def.latency_s += 0.0; /* -0 becomes 0, so that equal topologies have equal bytes */
     if (!row->def.weight)
@@ -305,12 +323,10 @@ ss_node ss_topology_across(const ss_topology *t, ss_link link, ss_node at)
     return (ss_node){0};
 }
 
-static const ss_given_route *given_route(const ss_topology *t, ss_device from, ss_device to)
+const ss_given_route *ss_topology_given_route(const ss_topology *t, ss_device from, ss_device to)
 {
-    for (uint32_t i = 0; i < t->givens; i++)
-        if (t->given[i].from.i == from.i && t->given[i].to.i == to.i)
-            return &t->given[i];
-    return NULL;
+    uint32_t row = ss_pairs_find(&t->given_of, from.i, to.i);
+    return row ? &t->given[row - 1] : NULL;
 }
 
 static ss_status refuse_ends(const ss_topology *t, ss_device from, ss_device to, uint32_t links,
@@ -326,7 +342,7 @@ static ss_status refuse_ends(const ss_topology *t, ss_device from, ss_device to,
                        b);
     if (!links)
         return ss_fail(err, SS_EINVAL, "route %s -> %s: it has no links", a, b);
-    if (given_route(t, from, to))
+    if (ss_topology_given_route(t, from, to))
         return ss_fail(err, SS_EINVAL, "route %s -> %s: it was given before", a, b);
     return SS_OK;
 }
@@ -358,6 +374,17 @@ static ss_status refuse_links_of_route(const ss_topology *t, ss_device from, ss_
     return SS_OK;
 }
 
+static ss_status refuse_failed_links(const ss_topology *t, ss_device from, ss_device to,
+                                     const ss_link *link, uint32_t links, ss_error *err)
+{
+    for (uint32_t i = 0; i < links; i++)
+        if (!ss_topology_works(t, link[i]))
+            return ss_fail(err, SS_EINVAL, "route %s -> %s: its link %u, %s, failed",
+                           ss_topology_device_name(t, from), ss_topology_device_name(t, to), i + 1,
+                           t->link[link[i].i].name);
+    return SS_OK;
+}
+
 ss_status ss_topology_add_route(ss_topology *t, ss_device from, ss_device to, const ss_link *link,
                                 uint32_t links, ss_error *err)
 {
@@ -365,7 +392,11 @@ ss_status ss_topology_add_route(ss_topology *t, ss_device from, ss_device to, co
     if (!s)
         s = refuse_links_of_route(t, from, to, link, links, err);
     if (!s)
+        s = refuse_failed_links(t, from, to, link, links, err);
+    if (!s)
         s = SS_RESERVE(t->given, t->given_cap, (size_t)t->givens + 1, "given routes", err);
+    if (!s)
+        s = ss_pairs_reserve(&t->given_of, "given routes", err);
     if (s)
         return s;
     ss_link *copy = ss_alloc(links * sizeof *copy);
@@ -373,7 +404,9 @@ ss_status ss_topology_add_route(ss_topology *t, ss_device from, ss_device to, co
         return ss_fail_memory(err, "a given route", links * sizeof *copy);
 
     memcpy(copy, link, links * sizeof *copy);
+    t->changes++;
     t->given[t->givens++] = (ss_given_route){from, to, copy, links};
+    ss_pairs_put(&t->given_of, from.i, to.i, t->givens);
     return SS_OK;
 }
 
@@ -408,6 +441,22 @@ static uint64_t hash_link(uint64_t h, const ss_link_row *l)
     return ss_hash_u64(h, (uint64_t)l->def.weight << 1 | l->def.half_duplex);
 }
 
+/* What is not as it is unless something is said adds to the hash: the others keep theirs. */
+static uint64_t hash_routing(uint64_t h, const ss_topology *t)
+{
+    if (t->routing != SS_ROUTING_SHORTEST) {
+        h = ss_hash_text(h, ss_routing_name(t->routing));
+        h = ss_hash_u64(h, t->routing_seed);
+    }
+    for (uint32_t i = 1; t->failures && i <= t->nodes; i++)
+        if (t->node[i].failed)
+            h = ss_hash_u64(ss_hash_text(h, "failed node"), i);
+    for (uint32_t i = 1; t->failures && i <= t->links; i++)
+        if (t->link[i].failed)
+            h = ss_hash_u64(ss_hash_text(h, "failed link"), i);
+    return h;
+}
+
 uint64_t ss_topology_hash(const ss_topology *t)
 {
     uint64_t h = ss_hash_text(SS_HASH_START, t->name);
@@ -427,7 +476,7 @@ uint64_t ss_topology_hash(const ss_topology *t)
         h = ss_hash_u64(h, (uint64_t)g->from.i << 32 | g->to.i);
         h = ss_hash_bytes(h, g->link, g->links * sizeof *g->link);
     }
-    return h;
+    return hash_routing(h, t);
 }
 
 static ss_status check_nodes(const ss_topology *t, ss_error *err)
@@ -453,6 +502,9 @@ static ss_status check_nodes(const ss_topology *t, ss_error *err)
         ss_status s = refuse_device(n->name, def, err);
         if (s)
             return s;
+        if (n->failed)
+            return ss_fail(err, SS_EINVAL, "device %s failed, and only links and switches can",
+                           n->name);
         machines = def->machine > machines ? def->machine : machines;
     }
     if (devices != t->devices || machines != t->machines)
@@ -463,6 +515,7 @@ static ss_status check_nodes(const ss_topology *t, ss_error *err)
 
 ss_status ss_topology_check(const ss_topology *t, ss_error *err)
 {
+    uint32_t failures = 0;
     ss_status s = check_nodes(t, err);
     if (s)
         return s;
@@ -473,10 +526,15 @@ ss_status ss_topology_check(const ss_topology *t, ss_error *err)
             return s;
         if (!l->def.weight || !l->def.kind || ss_names_find(&t->link_names, l->name) != i)
             return ss_fail(err, SS_EINVAL, "link %u: no weight, kind or name of its own", i);
+        failures += l->failed;
     }
+    for (uint32_t i = 1; i <= t->nodes; i++)
+        failures += t->node[i].failed;
+    if (failures != t->failures)
+        return ss_fail(err, SS_EINVAL, "%u failures counted, %u kept", failures, t->failures);
     for (uint32_t i = 0; i < t->givens; i++) {
         const ss_given_route *g = &t->given[i];
-        if (given_route(t, g->from, g->to) != g)
+        if (ss_topology_given_route(t, g->from, g->to) != g)
             return ss_fail(err, SS_EINVAL, "given route %u is there twice", i);
         s = refuse_links_of_route(t, g->from, g->to, g->link, g->links, err);
         if (s)

@@ -4,6 +4,9 @@
  * cross in either direction, so what goes one way waits for what goes the other.  Several routes
  * may use one link: that is how a shared PCIe switch is told.  Devices have numbers of their own,
  * 1 .. devices, since strategies and Lua lists count devices and never switches.
+ *
+ * Links and switches that fail stay where they are, with their numbers and figures, and routes go
+ * round them (route.h): a failure is a mark that can be taken away again.
  */
 #ifndef SS_TOPOLOGY_H
 #define SS_TOPOLOGY_H
@@ -12,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/names.h"
+#include "base/pairs.h"
 #include "base/status.h"
 #include "graph/ids.h"
 #include "graph/shape.h"
@@ -35,10 +39,18 @@ typedef struct ss_link_def {
     uint32_t weight;  /* in the shortest-path sum; 1 unless there is a reason (0 is taken as 1) */
 } ss_link_def;
 
+/* Which of several shortest paths is the route: route.h says how each is told. */
+typedef enum ss_routing {
+    SS_ROUTING_SHORTEST, /* the one with the lowest links */
+    SS_ROUTING_ECMP,     /* any, by a hash of the pair: equal-cost multi-path */
+    SS_ROUTINGS
+} ss_routing;
+
 typedef struct ss_node_row {
     const char *name;
     ss_device device; /* 0: a switch */
     bool forwards;    /* always true of a switch */
+    bool failed;      /* never true of a device */
 } ss_node_row;
 
 typedef struct ss_device_row {
@@ -50,6 +62,7 @@ typedef struct ss_link_row {
     const char *name; /* "a->b", "a--b" for a half-duplex one; "#2" is appended to a second one */
     ss_node from, to;
     ss_link_def def;
+    bool failed; /* itself; ss_topology_works also asks for the switches at its ends */
 } ss_link_row;
 
 typedef struct ss_given_route {
@@ -75,6 +88,11 @@ typedef struct ss_topology {
     ss_names link_names, kinds;
     ss_given_route *given; /* routes that the user gave; rows from 0, in the order given */
     uint32_t givens, given_cap;
+    ss_pairs given_of; /* devices -> row of given + 1 */
+    ss_routing routing;
+    uint64_t routing_seed;
+    uint32_t failures; /* links and switches marked as failed */
+    uint64_t changes;  /* counts every change, so that what was made of it earlier can tell */
 } ss_topology;
 
 /* A name of 1 to SS_MAX_NAME bytes, none of them a control character. */
@@ -90,10 +108,25 @@ ss_status ss_topology_add_link(ss_topology *t, ss_node from, ss_node to, const s
                                ss_link *out, ss_error *err);
 
 /* A route that is taken instead of the shortest one.  Refused unless the links lead from `from` to
- * `to` without a gap and cross no link twice.  It may pass through devices that do not forward: who
- * gives a route knows that the device in between copies. */
+ * `to` without a gap, cross no link twice and work.  It may pass through devices that do not
+ * forward: who gives a route knows that the device in between copies.  If a link of it fails later,
+ * the pair is refused when its route is asked for, and not sent another way in silence. */
 ss_status ss_topology_add_route(ss_topology *t, ss_device from, ss_device to, const ss_link *link,
                                 uint32_t links, ss_error *err);
+/* The row of `given` for two devices; NULL: none. */
+const ss_given_route *ss_topology_given_route(const ss_topology *t, ss_device from, ss_device to);
+
+/* Which shortest path is taken; the seed is of the hash, and without meaning for `shortest`. */
+void ss_topology_set_routing(ss_topology *t, ss_routing routing, uint64_t seed);
+const char *ss_routing_name(ss_routing r); /* "shortest", "ecmp" */
+
+/* Another bandwidth, latency or weight of a link; its kind and duplex stay as they are. */
+ss_status ss_topology_set_link(ss_topology *t, ss_link link, const ss_link_def *def, ss_error *err);
+/* Marks a link, or a switch and with it every link there, those to come too; or takes the mark away.
+ * Refused of a device, which would be left to compute alone. */
+ss_status ss_topology_set_link_failed(ss_topology *t, ss_link link, bool failed, ss_error *err);
+ss_status ss_topology_set_node_failed(ss_topology *t, ss_node node, bool failed, ss_error *err);
+bool ss_topology_works(const ss_topology *t, ss_link link); /* neither it nor an end failed */
 
 /* Where a link leads from `at`; 0: it does not begin there. */
 ss_node ss_topology_across(const ss_topology *t, ss_link link, ss_node at);

@@ -302,7 +302,7 @@ TABLE(devices, "devices", "what computes", device_field, device_row);
 typedef struct node_row {
     const char *name;
     uint32_t device;
-    uint8_t forwards;
+    uint8_t forwards, failed;
 } node_row;
 
 static const ss_h5_field node_field[] = {
@@ -310,6 +310,7 @@ static const ss_h5_field node_field[] = {
     FIELD(node_row, name, SS_H5_TEXT, NULL, "its name"),
     FIELD(node_row, device, SS_H5_U32, "1", "device; 0: a switch"),
     FIELD(node_row, forwards, SS_H5_BOOL, NULL, "routes may pass through it"),
+    FIELD(node_row, failed, SS_H5_BOOL, NULL, "a switch that failed: routes go round it"),
 };
 TABLE(nodes, "nodes", "devices and switches: what links join", node_field, node_row);
 
@@ -317,7 +318,7 @@ typedef struct link_row {
     const char *name, *kind;
     uint32_t from, to, weight;
     double bandwidth, latency;
-    uint8_t half_duplex;
+    uint8_t half_duplex, failed;
 } link_row;
 
 static const ss_h5_field link_field[] = {
@@ -330,6 +331,7 @@ static const ss_h5_field link_field[] = {
     FIELD(link_row, latency, SS_H5_F64, "s", "latency"),
     FIELD(link_row, half_duplex, SS_H5_BOOL, NULL, "crossed in either direction"),
     FIELD(link_row, weight, SS_H5_U32, "1", "weight in the search for shortest routes"),
+    FIELD(link_row, failed, SS_H5_BOOL, NULL, "it, or a switch at an end, failed"),
 };
 TABLE(links, "links", "links, directed unless half_duplex", link_field, link_row);
 
@@ -345,7 +347,7 @@ static const ss_h5_field route_field[] = {
     FIELD(route_row, link, SS_H5_U32, "1", "link that is crossed"),
 };
 TABLE(given_routes, "given_routes",
-      "routes that the user gave, a row for each link; others are shortest", route_field,
+      "routes that the user gave, a row for each link; others follow the routing", route_field,
       route_row);
 
 static ss_status put_devices(ss_record *r, const ss_topology *t, ss_arena *a, ss_error *err)
@@ -365,7 +367,7 @@ static ss_status put_nodes(ss_record *r, const ss_topology *t, ss_arena *a, ss_e
     ss_status s = take_rows(a, t->nodes, sizeof *row, &row, err);
     for (uint32_t i = 0; !s && i < t->nodes; i++) {
         const ss_node_row *n = &t->node[i + 1];
-        row[i] = (node_row){n->name, n->device.i, n->forwards};
+        row[i] = (node_row){n->name, n->device.i, n->forwards, n->failed};
     }
     return s ? s : ss_record_put(r, "topology", &nodes, row, t->nodes, err);
 }
@@ -376,9 +378,15 @@ static ss_status put_links(ss_record *r, const ss_topology *t, ss_arena *a, ss_e
     ss_status s = take_rows(a, t->links, sizeof *row, &row, err);
     for (uint32_t i = 0; !s && i < t->links; i++) {
         const ss_link_row *l = &t->link[i + 1];
-        row[i] =
-            (link_row){l->name,       l->def.kind,        l->from.i,        l->to.i,
-                       l->def.weight, l->def.bytes_per_s, l->def.latency_s, l->def.half_duplex};
+        row[i] = (link_row){.name = l->name,
+                            .kind = l->def.kind,
+                            .from = l->from.i,
+                            .to = l->to.i,
+                            .weight = l->def.weight,
+                            .bandwidth = l->def.bytes_per_s,
+                            .latency = l->def.latency_s,
+                            .half_duplex = l->def.half_duplex,
+                            .failed = !ss_topology_works(t, (ss_link){i + 1})};
     }
     return s ? s : ss_record_put(r, "topology", &links, row, t->links, err);
 }
@@ -404,6 +412,10 @@ ss_status ss_record_topology(ss_record *r, const ss_topology *t, ss_error *err)
     ss_status s = ss_h5_put_group(r->h5, "topology", err);
     if (!s)
         s = ss_h5_put_text(r->h5, "topology", "name", t->name, err);
+    if (!s)
+        s = ss_h5_put_text(r->h5, "topology", "routing", ss_routing_name(t->routing), err);
+    if (!s)
+        s = ss_h5_put_u64(r->h5, "topology", "routing_seed", t->routing_seed, err);
     if (!s)
         s = put_devices(r, t, &a, err);
     if (!s)

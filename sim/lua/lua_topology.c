@@ -97,8 +97,7 @@ static int no_such_node(lua_State *L, const ss_topology *t, const char *name, co
     return ss_lua_refuse(L, "%s: topology %s has no device or switch '%s'", path, t->name, name);
 }
 
-/* A node that t:device or t:switch returned, or the name of one. */
-static ss_node read_node(lua_State *L, int index, int topology, const char *path)
+ss_node ss_lua_node(lua_State *L, int index, int topology, const char *path)
 {
     const ss_topology *t = ((ss_lua_box *)lua_touserdata(L, topology))->object;
     node_value *v = ss_lua_value_test(L, index, &ss_lua_node_type);
@@ -131,14 +130,14 @@ ss_device ss_lua_device(lua_State *L, int index, int topology, const char *path)
                           lua_tostring(L, index), t->name, (int)t->devices, ss_plural(t->devices));
         return (ss_device){(uint32_t)i};
     }
-    ss_node node = read_node(L, index, topology, path);
+    ss_node node = ss_lua_node(L, index, topology, path);
     ss_device device = t->node[node.i].device;
     if (!device.i)
         ss_lua_refuse(L, "%s: %s is a switch, and a device is needed", path, t->node[node.i].name);
     return device;
 }
 
-static ss_link read_link(lua_State *L, int index, const ss_topology *t, const char *path)
+ss_link ss_lua_link(lua_State *L, int index, const ss_topology *t, const char *path)
 {
     int whole = 0;
     lua_Integer i = lua_type(L, index) == LUA_TNUMBER ? lua_tointegerx(L, index, &whole) : 0;
@@ -160,6 +159,8 @@ static void free_topology(void *t)
 
 typedef struct new_options {
     const char *name;
+    int routing;
+    int64_t routing_seed;
 } new_options;
 
 static const ss_opt new_list[] = {
@@ -168,10 +169,21 @@ static const ss_opt new_list[] = {
      .at = offsetof(new_options, name),
      .preset = SS_OPT_REQUIRED,
      .help = "what reports and files call it"},
+    {.name = "routing",
+     .kind = SS_OPT_CHOICE,
+     .at = offsetof(new_options, routing),
+     .choices = SS_LUA_ROUTINGS,
+     .help = "which of several shortest paths: the one with the lowest links, or any, by a hash of "
+             "the pair"},
+    {.name = "routing_seed",
+     .kind = SS_OPT_INTEGER,
+     .at = offsetof(new_options, routing_seed),
+     .max = 0x1p53,
+     .help = "of the hash that ecmp chooses by"},
     {0},
 };
 
-/* topology.new { name = } -> topology */
+/* topology.new { name =, routing =, routing_seed = } -> topology */
 static int topology_new(lua_State *L)
 {
     new_options o;
@@ -181,6 +193,7 @@ static int topology_new(lua_State *L)
     ss_topology *t;
     if (ss_topology_new(o.name, &t, &err))
         return ss_lua_raise(L, &err);
+    ss_topology_set_routing(t, (ss_routing)o.routing, (uint64_t)o.routing_seed);
     box->object = t;
     return 1;
 }
@@ -288,7 +301,7 @@ static void refuse_bits(lua_State *L, int index)
 }
 
 /* A plain number is in bytes per second.  No link and no memory is so slow: GB/s were meant. */
-static void refuse_plain_bandwidth(lua_State *L, int index, const char *name, const char *call)
+void ss_lua_refuse_plain_bandwidth(lua_State *L, int index, const char *name, const char *call)
 {
     if (!lua_istable(L, index))
         return;
@@ -311,7 +324,7 @@ static int topology_device(lua_State *L)
     device_options o;
     ss_lua_opts(L, 3, device_list, "topology:device", &o);
     refuse_bits(L, 3);
-    refuse_plain_bandwidth(L, 3, "memory_bandwidth", "topology:device");
+    ss_lua_refuse_plain_bandwidth(L, 3, "memory_bandwidth", "topology:device");
     lua_settop(L, 3);
     const ss_device_def *known = o.kind ? ss_device_kind_find(o.kind) : NULL;
     ss_device_def def = known ? *known : (ss_device_def){0};
@@ -403,16 +416,18 @@ static const ss_opt link_list[] = {
 
 /* A plain number is in seconds.  No link has a latency of one: microseconds were meant.  Whoever
  * means it writes "2 s". */
-static void refuse_plain_seconds(lua_State *L, int index)
+void ss_lua_refuse_plain_seconds(lua_State *L, int index, const char *call)
 {
+    if (!lua_istable(L, index))
+        return;
     lua_pushliteral(L, "latency");
     lua_rawget(L, index);
     double given = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
     if (given >= 1)
         ss_lua_refuse(L,
-                      "topology:link: option 'latency' = %.6g means %.6g s; write \"%.6g us\" for "
+                      "%s: option 'latency' = %.6g means %.6g s; write \"%.6g us\" for "
                       "microseconds, or \"%.6g s\"",
-                      given, given, given, given);
+                      call, given, given, given, given);
     lua_pop(L, 1);
 }
 
@@ -420,12 +435,12 @@ static void refuse_plain_seconds(lua_State *L, int index)
 static int topology_link(lua_State *L)
 {
     ss_topology *t = ss_lua_check_change(L, 1, &ss_lua_topology_type);
-    ss_node from = read_node(L, 2, 1, "topology:link: the first end");
-    ss_node to = read_node(L, 3, 1, "topology:link: the second end");
+    ss_node from = ss_lua_node(L, 2, 1, "topology:link: the first end");
+    ss_node to = ss_lua_node(L, 3, 1, "topology:link: the second end");
     link_options o;
     ss_lua_opts(L, 4, link_list, "topology:link", &o);
-    refuse_plain_seconds(L, 4);
-    refuse_plain_bandwidth(L, 4, "bandwidth", "topology:link");
+    ss_lua_refuse_plain_seconds(L, 4, "topology:link");
+    ss_lua_refuse_plain_bandwidth(L, 4, "bandwidth", "topology:link");
     ss_link_def def = {.kind = o.kind,
                        .bytes_per_s = o.bandwidth,
                        .latency_s = o.latency,
@@ -464,7 +479,7 @@ static int topology_route(lua_State *L)
         char path[PATH];
         ss_lua_name(path, sizeof path, "topology:route: link %d of the list", (int)i + 1);
         lua_rawgeti(L, 4, (lua_Integer)i + 1);
-        link[i] = read_link(L, -1, t, path);
+        link[i] = ss_lua_link(L, -1, t, path);
         lua_pop(L, 1);
     }
 
@@ -481,6 +496,12 @@ static const ss_lua_method topology_methods[] = {
     {"switch", topology_switch, "(name) -> node: adds a switch"},
     {"link", topology_link, "(from, to, options) -> link, link back: joins two nodes"},
     {"route", topology_route, "(from, to, links): a route to take instead of the shortest one"},
+    {"set_routing", ss_lua_topology_set_routing,
+     "(routing, options): which of several shortest paths is taken"},
+    {"set_link", ss_lua_topology_set_link,
+     "(link or node, options) -> links: other figures of a link, or of all links of a node"},
+    {"fail", ss_lua_topology_fail, "(link or switch, ...): routes go round it"},
+    {"restore", ss_lua_topology_restore, "(link or switch, ...): it works again"},
     {"path", ss_lua_topology_path, "(from, to) -> links: the route that transfers take"},
     {"device_list", ss_lua_topology_device_list,
      "() -> list of tables: what is known of each device"},
@@ -501,7 +522,7 @@ const ss_lua_type ss_lua_topology_type = {
 
 static const ss_lua_method functions[] = {
     {"kinds", ss_lua_topology_kinds, "() -> list of tables: the catalogue of devices"},
-    {"new", topology_new, "({ name = }) -> topology"},
+    {"new", topology_new, "({ name =, routing =, routing_seed = }) -> topology"},
     {NULL, NULL, NULL},
 };
 
@@ -509,5 +530,6 @@ void ss_lua_open_topology(lua_State *L)
 {
     ss_lua_type_register(L, &ss_lua_node_type);
     ss_lua_type_register(L, &ss_lua_topology_type);
+    ss_lua_type_register(L, &ss_lua_routes_type);
     ss_lua_push_module(L, "topology", functions);
 }

@@ -1,17 +1,33 @@
-/* lua_topology.h - what lua_topology.c, which builds topologies, needs of lua_topology_ask.c, which
- * asks them. */
+/* lua_topology.h - what lua_topology.c, which builds topologies, lua_topology_ask.c, which asks them,
+ * and lua_topology_change.c, which changes what is there, need of each other. */
 #ifndef SS_LUA_TOPOLOGY_H
 #define SS_LUA_TOPOLOGY_H
 
 #include <lua.h>
 
+#include "graph/topology.h"
 #include "lua/box.h"
 
+#define SS_LUA_ROUTINGS "shortest|ecmp" /* in the order of ss_routing */
+
 extern const ss_lua_field ss_lua_topology_fields[];
+extern const ss_lua_type ss_lua_routes_type; /* of no script's: the routes that path found */
 int ss_lua_topology_path(lua_State *L);
 int ss_lua_topology_device_list(lua_State *L);
 int ss_lua_topology_link_list(lua_State *L);
 int ss_lua_topology_text(lua_State *L);
 int ss_lua_topology_kinds(lua_State *L);
+
+int ss_lua_topology_set_routing(lua_State *L);
+int ss_lua_topology_set_link(lua_State *L);
+int ss_lua_topology_fail(lua_State *L);
+int ss_lua_topology_restore(lua_State *L);
+
+/* A node that t:device or t:switch returned, or the name of one. */
+ss_node ss_lua_node(lua_State *L, int index, int topology, const char *path);
+ss_link ss_lua_link(lua_State *L, int index, const ss_topology *t, const char *path);
+/* Plain numbers that were meant in other units, in the table at `index`. */
+void ss_lua_refuse_plain_bandwidth(lua_State *L, int index, const char *name, const char *call);
+void ss_lua_refuse_plain_seconds(lua_State *L, int index, const char *call);
 
 #endif

@@ -13,22 +13,33 @@
 
 /* -- a topology ------------------------------------------------------------------------------- */
 
-/* Makes a list of the links of a route; what is found is copied into `links`, Lua's memory. */
-static ss_status find_path(const ss_topology *t, ss_device from, ss_device to, ss_link *links,
-                           uint32_t *n, ss_error *err)
+static void free_routes(void *routes)
 {
-    ss_routes *routes = NULL;
-    ss_route route = {0};
-    ss_status s = ss_routes_new(t, &routes, err);
-    if (!s)
-        s = ss_routes_find(routes, from, to, &route, err);
-    *n = 0;
-    if (!s && route.i) {
-        const ss_link *found = ss_route_links(routes, route, n);
-        memcpy(links, found, *n * sizeof *links);
-    }
     ss_routes_free(routes);
-    return s;
+}
+
+/* Scripts hold none: a topology keeps it for the next path.  It may outlive the topology's object,
+ * which it does not look at when it goes. */
+const ss_lua_type ss_lua_routes_type = {
+    .name = "soapstone.routes", .noun = "table of routes", .free = free_routes};
+
+/* Routes of the topology at index 1 as it is now; pushes the box that owns them. */
+static ss_status push_routes(lua_State *L, const ss_topology *t, ss_routes **out, ss_error *err)
+{
+    lua_getiuservalue(L, 1, SS_LUA_HOLDS); /* a topology holds no other box */
+    ss_lua_box *box = ss_lua_box_test(L, -1, &ss_lua_routes_type);
+    if (!box || !ss_routes_hold(box->object)) {
+        box = ss_lua_box_new(L, &ss_lua_routes_type);
+        lua_pushvalue(L, -1);
+        lua_setiuservalue(L, 1, SS_LUA_HOLDS);
+        ss_routes *routes;
+        ss_status s = ss_routes_new(t, &routes, err);
+        if (s)
+            return s;
+        box->object = routes;
+    }
+    *out = box->object;
+    return SS_OK;
 }
 
 /* topology:path(from, to) -> list of links */
@@ -37,13 +48,15 @@ int ss_lua_topology_path(lua_State *L)
     ss_topology *t = ss_lua_check(L, 1, &ss_lua_topology_type);
     ss_device from = ss_lua_device(L, 2, 1, "topology:path: the source");
     ss_device to = ss_lua_device(L, 3, 1, "topology:path: the target");
-    ss_link *link = lua_newuserdatauv(L, ((size_t)t->links + 1) * sizeof *link, 0);
 
     ss_error err;
+    ss_routes *routes;
+    ss_route route;
     uint32_t n;
-    if (find_path(t, from, to, link, &n, &err))
+    if (push_routes(L, t, &routes, &err) || ss_routes_find(routes, from, to, &route, &err))
         return ss_lua_raise(L, &err);
 
+    const ss_link *link = ss_route_links(routes, route, &n);
     lua_createtable(L, (int)n, 0);
     for (uint32_t i = 0; i < n; i++) {
         lua_pushinteger(L, link[i].i);
@@ -90,7 +103,7 @@ int ss_lua_topology_link_list(lua_State *L)
     lua_createtable(L, (int)t->links, 0);
     for (uint32_t i = 1; i <= t->links; i++) {
         const ss_link_row *row = &t->link[i];
-        lua_createtable(L, 0, 8);
+        lua_createtable(L, 0, 9);
         ss_lua_set_text(L, "name", row->name);
         ss_lua_set_text(L, "from", t->node[row->from.i].name);
         ss_lua_set_text(L, "to", t->node[row->to.i].name);
@@ -100,6 +113,8 @@ int ss_lua_topology_link_list(lua_State *L)
         ss_lua_set_integer(L, "weight", row->def.weight);
         lua_pushboolean(L, row->def.half_duplex);
         lua_setfield(L, -2, "half_duplex");
+        lua_pushboolean(L, !ss_topology_works(t, (ss_link){i}));
+        lua_setfield(L, -2, "failed");
         lua_rawseti(L, -2, i);
     }
     return 1;
@@ -129,15 +144,58 @@ static int get_machines(lua_State *L, int index)
     return 1;
 }
 
+static int get_routing(lua_State *L, int index)
+{
+    const ss_topology *t = ss_lua_check(L, index, &ss_lua_topology_type);
+    lua_pushstring(L, ss_routing_name(t->routing));
+    return 1;
+}
+
+static int get_routing_seed(lua_State *L, int index)
+{
+    const ss_topology *t = ss_lua_check(L, index, &ss_lua_topology_type);
+    lua_pushinteger(L, (lua_Integer)t->routing_seed);
+    return 1;
+}
+
+static int get_failed(lua_State *L, int index)
+{
+    const ss_topology *t = ss_lua_check(L, index, &ss_lua_topology_type);
+    uint32_t failed = 0;
+    for (uint32_t i = 1; t->failures && i <= t->links; i++)
+        failed += !ss_topology_works(t, (ss_link){i});
+    lua_pushinteger(L, failed);
+    return 1;
+}
+
+/* ", routing ecmp (seed 3), 2 failures": nothing of what is as it always is. */
+static void push_routing(lua_State *L, const ss_topology *t)
+{
+    luaL_Buffer b;
+    luaL_buffinit(L, &b);
+    if (t->routing != SS_ROUTING_SHORTEST) {
+        lua_pushfstring(L, ", routing %s (seed %I)", ss_routing_name(t->routing),
+                        (lua_Integer)t->routing_seed);
+        luaL_addvalue(&b);
+    }
+    if (t->failures) {
+        lua_pushfstring(L, ", %d failure%s", (int)t->failures, ss_plural(t->failures));
+        luaL_addvalue(&b);
+    }
+    luaL_pushresult(&b);
+}
+
 int ss_lua_topology_text(lua_State *L)
 {
     ss_lua_box *box = luaL_checkudata(L, 1, ss_lua_topology_type.name);
     const ss_topology *t = box->closed ? NULL : box->object;
-    if (t)
-        lua_pushfstring(L, "topology %s: %d device%s, %d switch%s, %d link%s", t->name,
+    if (t) {
+        push_routing(L, t);
+        lua_pushfstring(L, "topology %s: %d device%s, %d switch%s, %d link%s%s", t->name,
                         (int)t->devices, ss_plural(t->devices), (int)(t->nodes - t->devices),
-                        t->nodes - t->devices == 1 ? "" : "es", (int)t->links, ss_plural(t->links));
-    else
+                        t->nodes - t->devices == 1 ? "" : "es", (int)t->links, ss_plural(t->links),
+                        lua_tostring(L, -1));
+    } else
         lua_pushliteral(L, "topology (closed)");
     return 1;
 }
@@ -146,6 +204,9 @@ const ss_lua_field ss_lua_topology_fields[] = {
     {"name", get_name, "what reports and files call it"},
     {"devices", get_devices, "how many there are"},
     {"links", get_links, "how many there are; each direction counts"},
+    {"routing", get_routing, "which of several shortest paths is taken: \"shortest\", \"ecmp\""},
+    {"routing_seed", get_routing_seed, "of the hash that ecmp chooses by"},
+    {"failed", get_failed, "how many links failed, or lead to a switch that did"},
     {"machines", get_machines, "the highest machine number of a device"},
     {NULL, NULL, NULL},
 };

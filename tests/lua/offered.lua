@@ -65,6 +65,8 @@ function offered.options()
     ["soapstone.repeatable"] = of(f.repeatable),
     ["t:device"] = of(pair.device, pair, "d"),
     ["t:link"] = of(pair.link, pair, "a", "b"),
+    ["t:set_link"] = of(pair.set_link, pair, "a"),
+    ["t:set_routing"] = of(pair.set_routing, pair, "ecmp"),
     ["topology.new"] = of(f.topology.new),
   }
 end

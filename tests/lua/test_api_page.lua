@@ -153,6 +153,7 @@ end)
 claim("every option of a call is on the page, and no other", function()
   local of_section = {
     { "Models", "model.new" }, { "Models", "m:input" }, { "Topologies", "topology.new" },
+    { "Topologies", "t:set_routing" }, { "Topologies", "t:set_link" },
     { "Costs", "costs.roofline" }, { "Costs", "costs.given { fc1 =" },
     { "Problems", "problem:load_strategy" }, { "Problems", "problem:simulate" },
     { "Strategies", "s:set" }, { "Strategies", "s:copy" },

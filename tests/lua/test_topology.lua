@@ -115,6 +115,130 @@ claim("nodes know their names and numbers", function()
   fails("'devices' cannot be assigned to", function() t.devices = 4 end)
 end)
 
+-- Two devices on either side of two spines.
+local function fabric(options)
+  options = options or {}
+  local t = topology.new { name = "fabric", routing = options.routing, routing_seed = options.seed }
+  local left, right = t:switch "left", t:switch "right"
+  for i = 1, 2 do
+    t:link(t:device("a" .. i, {}), left, { bandwidth = 1e9 })
+    t:link(t:device("b" .. i, {}), right, { bandwidth = 1e9 })
+    local spine = t:switch("spine" .. i)
+    t:link(left, spine, { bandwidth = 8e9, latency = 3e-6 })
+    t:link(right, spine, { bandwidth = 8e9, latency = 3e-6 })
+  end
+  return t, left, right
+end
+
+local function way(t, from, to)
+  local names, list = {}, t:link_list()
+  for i, link in ipairs(t:path(from, to)) do names[i] = list[link].name end
+  return table.concat(names, " ")
+end
+
+claim("routings have names and seeds, and others are refused", function()
+  local t = fabric()
+  fails("option 'routing' cannot be 'ecpm'; did you mean 'ecmp'?", topology.new,
+    { name = "x", routing = "ecpm" })
+  fails("option 'routing_seed' is -1", topology.new, { name = "x", routing_seed = -1 })
+  fails("option 'routing_seed'", topology.new, { name = "x", routing_seed = 1.5 })
+  fails("the routing cannot be 'adaptive'", t.set_routing, t, "adaptive")
+  fails("unknown option 'sed'; did you mean 'seed'?", t.set_routing, t, "ecmp", { sed = 1 })
+  equal(t.routing .. t.routing_seed, "shortest0")
+  t = topology.new { name = "x", routing = "ecmp", routing_seed = 11 }
+  equal(t.routing .. t.routing_seed, "ecmp11")
+  equal(tostring(t), "topology x: 0 devices, 0 switches, 0 links, routing ecmp (seed 11)")
+  t:set_routing "shortest"
+  equal(t.routing .. t.routing_seed, "shortest0")
+end)
+
+claim("ecmp uses every spine over the seeds, and path follows what is changed", function()
+  local t, used = fabric(), {}
+  equal(way(t, "a1", "b2"), "a1->left left->spine1 spine1->right right->b2")
+  for seed = 1, 20 do
+    t:set_routing("ecmp", { seed = seed })
+    local there = way(t, "a1", "b2")
+    used[there:match "spine%d"] = true
+    equal(there, way(fabric { routing = "ecmp", seed = seed }, "a1", "b2"))
+  end
+  equal(check.keys(used), "spine1 spine2")
+end)
+
+claim("figures of links change, and of all links of a node", function()
+  local t = fabric()
+  fails("no link, device or switch 'spine3'; did you mean 'spine", t.set_link, t, "spine3", {})
+  fails("no link, device or switch 'left->spine'", t.set_link, t, "left->spine", {})
+  fails("there is no link 99", t.set_link, t, 99, {})
+  fails("should be a link (its number or name) or a node, not a table", t.set_link, t, {}, {})
+  fails("unknown option 'bandwith'; did you mean 'bandwidth'?", t.set_link, t, 1, { bandwith = 3 })
+  fails("option 'bandwidth' = 25 means 25 B/s", t.set_link, t, 1, { bandwidth = 25 })
+  fails("option 'latency' = 3 means 3 s", t.set_link, t, 1, { latency = 3 })
+  fails("option 'bandwidth' is -1", t.set_link, t, 1, { bandwidth = -1 })
+  fails("option 'latency' is -1", t.set_link, t, 1, { latency = -1 })
+  fails("bandwidth is 0 B/s", t.set_link, t, 1, { share = 0 })
+  fails("bandwidth is -8.000 GB/s", t.set_link, t, "left->spine1", { share = -1 })
+  equal(t:set_link("left->spine1", { bandwidth = "2 GB/s", share = 0.5, latency = "5 us" }), 1)
+  equal(t:set_link("spine2", { share = 0.25, weight = 3 }), 4)
+  local by_name = {}
+  for _, link in ipairs(t:link_list()) do by_name[link.name] = link end
+  equal(by_name["left->spine1"].bandwidth, 1e9)
+  check.near(by_name["left->spine1"].latency, 5e-6)
+  equal(by_name["spine1->left"].bandwidth, 8e9)
+  equal(by_name["spine2->right"].bandwidth, 2e9)
+  equal(by_name["right->spine2"].weight, 3)
+  equal(by_name["a1->left"].bandwidth, 1e9)
+  -- The slower link keeps its routes, a heavier one does not.
+  equal(way(t, "a1", "b1"), "a1->left left->spine1 spine1->right right->b1")
+  t:set_link("spine1", { weight = 4 })
+  equal(way(t, "a1", "b1"), "a1->left left->spine2 spine2->right right->b1")
+end)
+
+claim("routes go round what failed, or the pair is refused with its name", function()
+  local t, left = fabric()
+  fails("takes links and switches, and there are none", t.fail, t)
+  fails("argument 2: topology fabric has no link, device or switch 'spine9'", t.fail, t, "spine1",
+    "spine9")
+  fails("device a1: switches and links can fail", t.fail, t, "spine1", "a1")
+  equal(t.failed, 0)
+  t:fail "spine1"
+  equal(t.failed, 4)
+  equal(tostring(t), "topology fabric: 4 devices, 4 switches, 16 links, 1 failure")
+  equal(way(t, "a1", "b1"), "a1->left left->spine2 spine2->right right->b1")
+  t:fail("left->spine2")
+  fails("b1 cannot be reached from a1 any more: switch spine1, link left->spine2 failed", t.path, t,
+    "a1", "b1")
+  equal(#t:path("b1", "a1"), 4)
+  equal(t:link_list()[t:path("b1", "a1")[1]].failed, false)
+  t:restore "spine1"
+  equal(way(t, "a1", "b1"), "a1->left left->spine1 spine1->right right->b1")
+  t:restore "left->spine2"
+  equal(t.failed, 0)
+  t:fail(left)
+  equal(t.failed, 8)
+  fails("a2 cannot be reached from a1 any more: switch left failed", t.path, t, 1, 3)
+end)
+
+claim("a given route is not sent another way in silence", function()
+  local t = fabric()
+  local over = t:path("a1", "b1")
+  t:route("a1", "b1", over)
+  t:fail(over[2])
+  fails("route a1 -> b1 was given over link left->spine1, which failed", t.path, t, "a1", "b1")
+  fails("route a2 -> b1: its link 2, left->spine1, failed", t.route, t, "a2", "b1",
+    { t:path("a2", "b1")[1], over[2], over[3], over[4] })
+  equal(way(t, "a2", "b1"), "a2->left left->spine2 spine2->right right->b1")
+end)
+
+claim("a topology of a problem fails no more", function()
+  local soapstone = require "soapstone"
+  local small = require "small"
+  local t = small.quad()
+  local p <close> = soapstone.problem { model = small.net(), topology = t }
+  for _, method in ipairs { "fail", "restore", "set_link", "set_routing" } do
+    fails("belongs to a problem and can no longer change", t[method], t, 1)
+  end
+end)
+
 claim("a closed topology says so", function()
   local t, a = pair()
   t:close()

@@ -1,5 +1,5 @@
-/* Random topologies full of ties: the routes found lazily are those of the naive twin, to the link.
- */
+/* Random topologies full of ties and failures: the routes found lazily are those of the naive twins,
+ * to the link. */
 #include "base/rng.h"
 #include "check.h"
 #include "graph/route.h"
@@ -48,6 +48,63 @@ static ss_topology *draw_topology(void)
     return t;
 }
 
+static void join(ss_topology *t, uint32_t a, uint32_t b, const ss_link_def *def)
+{
+    ss_link l;
+    CHECK_OK(ss_topology_add_link(t, (ss_node){a}, (ss_node){b}, def, &l, &err));
+    if (!def->half_duplex)
+        CHECK_OK(ss_topology_add_link(t, (ss_node){b}, (ss_node){a}, def, &l, &err));
+}
+
+/* Machines with crossbars and adapters under leaves and spines: what routes are chosen among is many
+ * equal paths, and much of it is no way through. */
+static ss_topology *draw_fabric(void)
+{
+    ss_topology *t;
+    if (ss_topology_new("fabric", &t, &err))
+        return NULL;
+    uint32_t spines = 1 + draw(4), leaves = 1 + draw(4), machines = 1 + draw(3);
+    uint32_t crossbars = machines, adapters = draw(5), devices = 2 + draw(7), n = 0;
+    uint32_t spine = 1, leaf = spine + spines, crossbar = leaf + leaves;
+    uint32_t adapter = crossbar + crossbars, device = adapter + adapters;
+    ss_link_def def = {.bytes_per_s = 1e9, .latency_s = 1e-7 * draw(2), .weight = 1};
+    for (; n < device + devices - 1; n++) {
+        char name[20];
+        snprintf(name, sizeof name, "n%u", n + 1);
+        ss_device d;
+        ss_node s;
+        ss_device_def k = {.kind = "p100", .speed = 1, .forwards = draw(6) == 0};
+        if (n + 1 < device ? ss_topology_add_switch(t, name, &s, &err)
+                           : ss_topology_add_device(t, name, &k, &d, &err))
+            return NULL;
+    }
+    for (uint32_t l = leaf; l < crossbar; l++)
+        for (uint32_t s = spine; s < leaf; s++)
+            for (uint32_t k = 1 + (draw(4) == 0); k > 0 && draw(8); k--)
+                join(t, l, s, &def);
+    for (uint32_t a = adapter; a < device; a++)
+        join(t, a, leaf + draw(leaves), &def);
+    for (uint32_t d = device; d < device + devices; d++)
+        for (uint32_t k = 1 + draw(3); k > 0; k--) {
+            uint32_t to[] = {leaf + draw(leaves), crossbar + draw(crossbars),
+                             adapters ? adapter + draw(adapters) : leaf};
+            def.half_duplex = draw(6) == 0;
+            join(t, d, to[draw(3)], &def);
+        }
+    return t;
+}
+
+/* A few links and switches fail. */
+static void draw_failures(ss_topology *t)
+{
+    for (uint32_t i = 1; i <= t->links; i++)
+        if (draw(8) == 0)
+            CHECK_OK(ss_topology_set_link_failed(t, (ss_link){i}, true, &err));
+    for (uint32_t i = 1; i <= t->nodes; i++)
+        if (!t->node[i].device.i && draw(8) == 0)
+            CHECK_OK(ss_topology_set_node_failed(t, (ss_node){i}, true, &err));
+}
+
 static void same_links(const ss_topology *t, ss_routes *r, ss_device from, ss_device to,
                        const naive_path *path)
 {
@@ -83,6 +140,8 @@ static void lazy_routes_are_those_of_the_twin_in_any_order_of_asking(void)
     for (int round = 0; round < TOPOLOGIES && !check_this_failed; round++) {
         ss_topology *t = draw_topology();
         CHECK(t != NULL, "%s", err.text);
+        if (draw(3) == 0)
+            draw_failures(t);
         ss_routes *r;
         CHECK_OK(ss_topology_check(t, &err));
         CHECK_OK(ss_routes_new(t, &r, &err));
@@ -99,6 +158,43 @@ static void lazy_routes_are_those_of_the_twin_in_any_order_of_asking(void)
     }
 }
 
+/* Each route is what the rule chooses of all shortest paths, hop by hop. */
+static void each_routing_chooses_among_all_shortest_paths_as_it_is_defined(void)
+{
+    enum { MOST = 4096 };
+    static naive_path path[MOST];
+    uint64_t several = 0, pairs = 0;
+    for (int round = 0; round < TOPOLOGIES && !check_this_failed; round++) {
+        ss_topology *t = draw(3) ? draw_fabric() : draw_topology();
+        CHECK(t != NULL, "%s", err.text);
+        if (draw(3) == 0)
+            draw_failures(t);
+        ss_topology_set_routing(t, draw(4) ? SS_ROUTING_ECMP : SS_ROUTING_SHORTEST, draw(5));
+        ss_routes *r;
+        CHECK_OK(ss_topology_check(t, &err));
+        CHECK_OK(ss_routes_new(t, &r, &err));
+        for (uint32_t i = 0; i < t->devices * t->devices && !check_this_failed; i++) {
+            ss_device from = {1 + draw(t->devices)}, to = {1 + draw(t->devices)};
+            if (from.i == to.i)
+                continue;
+            uint32_t n = naive_all_routes(t, from, to, path, MOST);
+            CHECK(n <= MOST, "%u paths", n);
+            static const naive_path none = {0};
+            const naive_path *chosen = n ? naive_choice(t, from, to, path, n) : &none;
+            /* same_links looks the path up by the node of the target */
+            static naive_path of_node[NAIVE_MAX_NODES];
+            of_node[t->device[to.i].node.i] = *chosen;
+            same_links(t, r, from, to, of_node);
+            several += n > 1;
+            pairs++;
+        }
+        ss_routes_free(r);
+        ss_topology_free(t);
+    }
+    CHECK(several * 5 > pairs, "%llu of %llu pairs have several", (unsigned long long)several,
+          (unsigned long long)pairs);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -107,6 +203,7 @@ int main(int argc, char **argv)
     if (ss_rng_open(&rng, seed, "routes", &err))
         return 99;
     RUN(lazy_routes_are_those_of_the_twin_in_any_order_of_asking);
+    RUN(each_routing_chooses_among_all_shortest_paths_as_it_is_defined);
     ss_rng_close(&rng);
     return DONE();
 }

@@ -1,4 +1,5 @@
-/* route_naive.h - the slow, obvious twin of graph/route.c: Bellman-Ford that carries whole paths.
+/* route_naive.h - the slow, obvious twins of graph/route.c: Bellman-Ford that carries whole paths, and
+ * a list of every shortest path, from which links are chosen hop by hop as route.h defines it.
  */
 #ifndef ROUTE_NAIVE_H
 #define ROUTE_NAIVE_H
@@ -19,5 +20,13 @@ typedef struct naive_path {
 
 /* The best path from a device to every node, [nodes + 1]. */
 void naive_routes(const ss_topology *t, ss_device from, naive_path *out);
+
+/* Every shortest path between two different devices; at most `most` are written, all are counted. */
+uint32_t naive_all_routes(const ss_topology *t, ss_device from, ss_device to, naive_path *out,
+                          uint32_t most);
+
+/* The route that the topology's routing takes of those [n] paths; n is above 0. */
+const naive_path *naive_choice(const ss_topology *t, ss_device from, ss_device to,
+                               const naive_path *path, uint32_t n);
 
 #endif

@@ -198,7 +198,7 @@ static void devices_count_without_switches_and_links_have_names(void)
 /* Whatever a simulation reads changes the hash; building the same again does not. */
 static void the_hash_tells_every_figure(void)
 {
-    enum { WAYS = 12 };
+    enum { WAYS = 18 };
     uint64_t hash[WAYS];
     for (int way = 0; way < WAYS; way++) {
         ss_topology *t = topology();
@@ -223,6 +223,15 @@ static void the_hash_tells_every_figure(void)
         if (way == 11)
             CHECK_OK(ss_topology_add_route(t, (ss_device){1}, (ss_device){2}, (ss_link[]){{1}, {2}},
                                            2, &err));
+        if (way == 12 || way == 13)
+            ss_topology_set_routing(t, SS_ROUTING_ECMP, way == 13 ? 7 : 0);
+        if (way == 14 || way == 15)
+            CHECK_OK(ss_topology_set_link_failed(t, (ss_link){way == 14 ? 1 : 2}, true, &err));
+        if (way == 16)
+            CHECK_OK(ss_topology_set_node_failed(t, s, true, &err));
+        bus.bytes_per_s = 11e9;
+        if (way == 17)
+            CHECK_OK(ss_topology_set_link(t, (ss_link){1}, &bus, &err));
         hash[way] = ss_topology_hash(t);
         ss_topology_free(t);
     }
@@ -230,6 +239,63 @@ static void the_hash_tells_every_figure(void)
     for (int i = 1; i < WAYS; i++)
         for (int k = 2; k < WAYS; k++)
             CHECK(i == k || hash[i] != hash[k], "ways %d and %d", i, k);
+}
+
+/* The seed means nothing to `shortest`, and a failure that was taken away nothing to anybody. */
+static void what_changes_no_route_changes_no_hash(void)
+{
+    ss_topology *t = pair();
+    uint64_t hash = ss_topology_hash(t);
+    ss_topology_set_routing(t, SS_ROUTING_SHORTEST, 11);
+    CHECK(ss_topology_hash(t) == hash, "the seed");
+    for (int failed = 1; failed >= 0; failed--) {
+        CHECK_OK(ss_topology_set_link_failed(t, (ss_link){2}, failed, &err));
+        CHECK_OK(ss_topology_set_node_failed(t, (ss_node){3}, failed, &err));
+        CHECK_OK(ss_topology_set_node_failed(t, (ss_node){3}, failed, &err)); /* twice is once */
+        CHECK(t->failures == (failed ? 2 : 0), "%u failures", t->failures);
+        CHECK((ss_topology_hash(t) == hash) == !failed, "failed %d", failed);
+        CHECK_OK(ss_topology_check(t, &err));
+    }
+    ss_topology_free(t);
+}
+
+static void every_change_is_counted(void)
+{
+    ss_topology *t = pair();
+    uint64_t was = t->changes;
+    ss_link_def def = pcie;
+    def.latency_s = 3e-6;
+    CHECK_OK(ss_topology_set_link(t, (ss_link){4}, &def, &err));
+    CHECK(t->changes > was && t->link[4].def.latency_s == 3e-6, "set_link");
+    was = t->changes;
+    CHECK_OK(ss_topology_set_link_failed(t, (ss_link){4}, true, &err));
+    CHECK(t->changes > was && !ss_topology_works(t, (ss_link){4}), "set_link_failed");
+    was = t->changes;
+    CHECK_OK(ss_topology_set_node_failed(t, (ss_node){3}, true, &err));
+    CHECK(t->changes > was && !ss_topology_works(t, (ss_link){1}), "set_node_failed");
+    was = t->changes;
+    ss_topology_set_routing(t, SS_ROUTING_ECMP, 0);
+    CHECK(t->changes > was, "set_routing");
+    ss_topology_free(t);
+}
+
+static void changes_that_make_no_sense_are_refused(void)
+{
+    ss_topology *t = pair();
+    uint64_t hash = ss_topology_hash(t);
+    ss_link_def slow = pcie;
+    slow.bytes_per_s = 0;
+    CHECK(ss_topology_set_link(t, (ss_link){3}, &slow, &err) == SS_EINVAL, "no bandwidth");
+    CHECK_TEXT(err.text, "link b -> s: bandwidth is 0 B/s");
+    CHECK(ss_topology_set_link(t, (ss_link){5}, &pcie, &err) == SS_EINVAL, "no such link");
+    CHECK_TEXT(err.text, "link 5: topology lab has 4 links");
+    CHECK(ss_topology_set_link_failed(t, (ss_link){0}, true, &err) == SS_EINVAL, "link 0");
+    CHECK(ss_topology_set_node_failed(t, (ss_node){4}, true, &err) == SS_EINVAL, "node 4");
+    CHECK_TEXT(err.text, "node 4: topology lab has 3 nodes");
+    CHECK(ss_topology_set_node_failed(t, (ss_node){2}, true, &err) == SS_EINVAL, "a device");
+    CHECK_TEXT(err.text, "device b: switches and links can fail; leave a device out");
+    CHECK(ss_topology_hash(t) == hash, "something changed");
+    ss_topology_free(t);
 }
 
 static void check_finds_broken_rows(void)
@@ -244,6 +310,9 @@ static void check_finds_broken_rows(void)
     t->machines = 2;
     CHECK(ss_topology_check(t, &err), "a machine too many");
     t->machines = 1;
+    t->link[2].failed = true;
+    CHECK(ss_topology_check(t, &err), "a failure that is not counted");
+    t->link[2].failed = false;
     CHECK_OK(ss_topology_check(t, &err));
     ss_topology_free(t);
 }
@@ -317,6 +386,9 @@ int main(void)
     RUN(given_routes_must_lead_from_one_to_the_other);
     RUN(devices_count_without_switches_and_links_have_names);
     RUN(the_hash_tells_every_figure);
+    RUN(what_changes_no_route_changes_no_hash);
+    RUN(every_change_is_counted);
+    RUN(changes_that_make_no_sense_are_refused);
     RUN(check_finds_broken_rows);
     RUN(failing_any_allocation_leaves_a_whole_topology);
     RUN(the_catalogue_has_kinds_that_a_topology_takes);

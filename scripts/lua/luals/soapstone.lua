@@ -138,7 +138,7 @@ function model:close() end
 ---@class soapstone.topology_module
 local topology_module = {}
 
----@param options { name: string }
+---@param options { name: string, routing?: "shortest"|"ecmp", routing_seed?: integer }
 ---@return soapstone.topology
 function topology_module.new(options) end
 
@@ -154,6 +154,9 @@ function topology_module.kinds() end
 ---@field devices integer
 ---@field links integer
 ---@field machines integer
+---@field routing "shortest"|"ecmp" which of several shortest paths is taken
+---@field routing_seed integer of the hash that ecmp chooses by
+---@field failed integer how many links failed, or lead to a switch that did
 local topology = {}
 
 ---@class soapstone.device_options
@@ -192,6 +195,27 @@ function topology:link(from, to, options) end
 ---@param to soapstone.node|string|integer
 ---@param links integer[]
 function topology:route(from, to, links) end
+
+---@param routing "shortest"|"ecmp"
+---@param options? { seed?: integer }
+function topology:set_routing(routing, options) end
+
+---@class soapstone.change_options
+---@field bandwidth? soapstone.quantity
+---@field share? number of the bandwidth it has
+---@field latency? soapstone.quantity
+---@field weight? integer
+
+---@param what soapstone.node|string|integer a link, or a node: all links there
+---@param options soapstone.change_options
+---@return integer links
+function topology:set_link(what, options) end
+
+---@param ... soapstone.node|string|integer links and switches
+function topology:fail(...) end
+
+---@param ... soapstone.node|string|integer links and switches
+function topology:restore(...) end
 
 ---@param from soapstone.node|string|integer
 ---@param to soapstone.node|string|integer
