@@ -292,6 +292,12 @@ static void set_budgets(lua_State *L, int table, const ss_lua_effort *e, uint32_
  * nobody's slips. */
 static void refuse_idle(lua_State *L, int table, const char *what, const ss_search_options *o)
 {
+    if (o->searcher == SS_SEARCH_ANNEALING && ss_lua_is_given(L, table, "effort") &&
+        !ss_lua_is_given(L, table, "proposals"))
+        ss_lua_refuse(L,
+                      "%s: option 'effort' is a time, and beta grows over a number of proposals, "
+                      "which no clock knows: say how many, proposals = 100000",
+                      what);
     if (o->score.way == SS_SCORE_FULL && o->score.early_stop)
         ss_lua_refuse(L,
                       "%s: option 'early_stop' does not go with way = \"full\", which simulates "

@@ -74,6 +74,9 @@ claim("wrong options are refused in the user's words", function()
     mcmc(problem, fine):close()
   end
   fails("annealing needs a number of proposals", make.annealing, problem, { proposals = 0, seconds = 1 })
+  fails("search.annealing: option 'effort' is a time, and beta grows over a number", make.annealing, problem,
+    { effort = "minute" })
+  make.annealing(problem, { effort = "minute", proposals = 300 })
 end)
 
 claim("configurations of one's own are checked one by one", function()
