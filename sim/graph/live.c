@@ -361,14 +361,7 @@ static ss_status apply(ss_live *l, const ss_op *op, const ss_config *config, uin
 }
 
 ss_status ss_live_change(ss_live *l, const ss_op *op, const ss_config *config, uint32_t n,
-                         ss_error *err)
-{
-    ss_time over;
-    return ss_live_change_within(l, op, config, n, SS_TIME_MAX, &over, err);
-}
-
-ss_status ss_live_change_within(ss_live *l, const ss_op *op, const ss_config *config, uint32_t n,
-                                ss_time bound, ss_time *over, ss_error *err)
+                         ss_time bound, ss_time *over, ss_error *err)
 {
     *over = 0;
     struct ss_live_inside *x = l->inside;
@@ -581,11 +574,6 @@ ss_status ss_live_tidy(ss_live *l, ss_error *err)
     *fresh = old;
     ss_live_free(fresh);
     return SS_OK;
-}
-
-const ss_strategy *ss_live_strategy(const ss_live *l)
-{
-    return l->inside->strategy;
 }
 
 uint32_t ss_live_tasks(const ss_live *l)

@@ -99,14 +99,11 @@ ss_status ss_live_new(const ss_strategy *s, ss_routes *r, const ss_timer *timer,
 void ss_live_free(ss_live *l);
 
 /* Other configurations for some operators, each named once; undo or keep must follow.  After an
- * error everything is as it was. */
+ * error everything is as it was.  Given up as soon as some resource has more work than the bound
+ * allows (SS_TIME_MAX: never); then *over is that work in ps, all is as it was, and nothing must
+ * follow.  Else *over is 0.  A change that is given up costs a part of one that is made and undone. */
 ss_status ss_live_change(ss_live *l, const ss_op *op, const ss_config *config, uint32_t n,
-                         ss_error *err);
-/* The same, but given up as soon as some resource has more work than the bound allows; then *over is
- * that work in ps, all is as it was, and nothing must follow.  Else *over is 0.  A change that is
- * given up costs a part of one that is made and undone. */
-ss_status ss_live_change_within(ss_live *l, const ss_op *op, const ss_config *config, uint32_t n,
-                                ss_time bound, ss_time *over, ss_error *err);
+                         ss_time bound, ss_time *over, ss_error *err);
 /* The most work that a resource has, in ps, if it is above the bound and can be a time; else 0. */
 ss_time ss_live_work_over(const ss_live *l, ss_time bound);
 void ss_live_undo(ss_live *l);
@@ -130,8 +127,5 @@ static inline bool ss_live_is_absent(const ss_live *l, uint32_t slot)
 {
     return l->row[slot].before == 0 && l->block[l->row[slot].block].kind == SS_BLOCK_BARRIERS;
 }
-
-const ss_strategy *ss_live_strategy(const ss_live *l); /* with the change under way */
-size_t ss_live_memory(const ss_live *l);
 
 #endif

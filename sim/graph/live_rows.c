@@ -272,11 +272,3 @@ void ss_live_unhook(ss_live *l)
     }
     l->gones = l->mades = l->rewireds = l->turneds = 0;
 }
-
-size_t ss_live_memory(const ss_live *l)
-{
-    const struct ss_live_inside *x = l->inside;
-    return sizeof *l + sizeof *x + ss_lowered_memory(&x->lowered) +
-           x->slot_cap * (sizeof *l->row + sizeof *l->in + sizeof *x->turn) +
-           x->out_cap * sizeof *l->out;
-}

@@ -388,18 +388,6 @@ static void free_scratch(struct ss_lower_scratch *s)
     ss_free(s);
 }
 
-size_t ss_lowered_memory(const ss_lowered *l)
-{
-    const struct ss_lower_scratch *s = l->scratch;
-    size_t bytes = ss_tasks_memory(&l->tasks) + l->shard_cap * sizeof *l->shard +
-                   l->shard_device_cap * sizeof *l->shard_device;
-    if (s)
-        bytes += s->piece_cap * (sizeof *s->piece + sizeof *s->by_from) +
-                 s->sent_cap * sizeof *s->sent + s->range_cap * sizeof *s->range +
-                 s->from_cap * sizeof *s->from + s->wait_cap * sizeof *s->wait;
-    return bytes;
-}
-
 void ss_lowered_free(ss_lowered *l)
 {
     if (!l)

@@ -122,7 +122,6 @@ ss_status ss_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const 
                    const ss_timer *timer, const ss_lower_options *options, ss_lowered *out,
                    ss_error *err);
 void ss_lowered_free(ss_lowered *l);
-size_t ss_lowered_memory(const ss_lowered *l); /* bytes, of all that grows with the tasks */
 
 /* Bytes moved in all: every cargo, and the closed form's. */
 double ss_lowered_bytes_moved(const ss_lowered *l);

@@ -171,13 +171,3 @@ void ss_part_ranges(int64_t extent, int64_t grain, uint32_t degree, int64_t *lo,
         hi[k] = at;
     }
 }
-
-uint32_t ss_part_holding(int64_t extent, int64_t grain, uint32_t degree, int64_t element)
-{
-    int64_t units = grains(extent, grain), unit = element / grain;
-    int64_t each = units / degree, longer = units % degree;
-    int64_t in_longer = longer * (each + 1); /* units in the parts that have one more */
-    if (unit < in_longer)
-        return (uint32_t)(unit / (each + 1));
-    return (uint32_t)(longer + (unit - in_longer) / each);
-}

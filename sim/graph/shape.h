@@ -75,11 +75,10 @@ int64_t ss_box_elements(const ss_box *b);                             /* 0 if em
 bool ss_box_intersect(const ss_box *a, const ss_box *b, ss_box *out); /* false: nothing in common */
 bool ss_box_same(const ss_box *a, const ss_box *b);
 
-/* Where part k (0 .. degree-1) of an extent begins and ends; and which part holds an element. */
+/* Where part k (0 .. degree-1) of an extent begins and ends. */
 void ss_part_range(int64_t extent, int64_t grain, uint32_t degree, uint32_t k, int64_t *lo,
                    int64_t *hi);
 /* The same for all parts at once, without a division for each. */
 void ss_part_ranges(int64_t extent, int64_t grain, uint32_t degree, int64_t *lo, int64_t *hi);
-uint32_t ss_part_holding(int64_t extent, int64_t grain, uint32_t degree, int64_t element);
 
 #endif

@@ -194,16 +194,3 @@ bool ss_strategy_same(const ss_strategy *a, const ss_strategy *b)
             return false;
     return true;
 }
-
-uint64_t ss_strategy_hash(const ss_strategy *s)
-{
-    uint64_t h = ss_hash_u64(SS_HASH_START, s->ops);
-    for (uint32_t i = 1; i <= s->ops; i++) {
-        const ss_config *c = &s->config[i];
-        for (uint32_t d = 0; d < SS_MAX_DIMS; d++)
-            h = ss_hash_u64(h, c->degree[d]);
-        for (uint32_t k = 0; k < c->parts; k++)
-            h = ss_hash_u64(h, c->device[k].i);
-    }
-    return h;
-}

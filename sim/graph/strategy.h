@@ -84,8 +84,7 @@ bool ss_config_same(const ss_config *a, const ss_config *b);
 ss_status ss_config_copy(const ss_config *from, ss_config *to,
                          ss_error *err); /* to: {0} or in use */
 bool ss_strategy_same(const ss_strategy *a,
-                      const ss_strategy *b);     /* configurations; not the pins */
-uint64_t ss_strategy_hash(const ss_strategy *s); /* of configurations alone */
+                      const ss_strategy *b); /* configurations; not the pins */
 
 /* Ready-made.  Each fills every operator that is not pinned, and either all of them or none (no
  * memory).  What is pinned stays: a pinned degree is taken as it is and the others are chosen

@@ -30,7 +30,8 @@
 
 enum { SS_MEASURED_REQUIRED = 7 }; /* of the columns, the first so many must be there */
 
-const char *const *ss_measured_columns(uint32_t *n); /* in the order above */
+/* In the order above; tests hold both formats to it. */
+const char *const *ss_measured_columns(uint32_t *n);
 ss_status ss_measured_phase_parse(const char *text, ss_phase *out, ss_error *err);
 
 /* Reads a table from a file of either format: HDF5 if it begins like one or is called .h5 or .hdf5

@@ -218,18 +218,12 @@ static int strategy_get(lua_State *L)
     return 1;
 }
 
-static bool same_config(const ss_config *a, const ss_config *b)
-{
-    return a->parts == b->parts && !memcmp(a->degree, b->degree, sizeof a->degree) &&
-           !memcmp(a->device, b->device, a->parts * sizeof *a->device);
-}
-
 /* Pushes the list of { op =, here =, there = } and what a person reads of it. */
 static int push_diff(lua_State *L, const ss_strategy *a, const ss_strategy *b)
 {
     lua_newtable(L);
     for (uint32_t i = 1, n = 0; i <= a->ops; i++) {
-        if (same_config(&a->config[i], &b->config[i]))
+        if (ss_config_same(&a->config[i], &b->config[i]))
             continue;
         lua_createtable(L, 0, 3);
         ss_lua_set_text(L, "op", a->model->op[i].name);

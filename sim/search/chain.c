@@ -464,8 +464,3 @@ const ss_strategy *ss_chain_best(const ss_chain *c)
 {
     return c->best;
 }
-
-const ss_strategy *ss_chain_now(const ss_chain *c)
-{
-    return ss_scorer_strategy(c->scorer);
-}

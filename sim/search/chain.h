@@ -40,6 +40,5 @@ ss_status ss_chain_resume(ss_chain *c, const ss_search_past *past, ss_error *err
 void ss_chain_standing(const ss_chain *c, ss_search_standing *out);
 double ss_chain_share_done(const ss_chain *c); /* of its budget, 0 .. 1; 0 where it has none */
 const ss_strategy *ss_chain_best(const ss_chain *c);
-const ss_strategy *ss_chain_now(const ss_chain *c);
 
 #endif

@@ -210,8 +210,3 @@ const ss_score *ss_scorer_now(const ss_scorer *s)
 {
     return &s->now;
 }
-
-size_t ss_scorer_memory(const ss_scorer *s)
-{
-    return ss_engine_memory(s->engine) + s->kind->memory(s);
-}

@@ -83,7 +83,5 @@ void ss_scorer_reject(ss_scorer *s);
 const ss_strategy *
 ss_scorer_strategy(const ss_scorer *s);            /* what it holds; during a try: the old one */
 const ss_score *ss_scorer_now(const ss_scorer *s); /* what that costs */
-/* Bytes of task graph, timeline and working memory of the engine. */
-size_t ss_scorer_memory(const ss_scorer *s);
 
 #endif

@@ -61,18 +61,10 @@ static void reject_full(ss_scorer *s)
     (void)s;
 }
 
-static size_t memory(const ss_scorer *s)
-{
-    const full *f = s->state;
-    return ss_tasks_memory(&f->lowered.tasks) +
-           ((size_t)f->timeline.cap + 1) * 3 * sizeof *f->timeline.ready;
-}
-
 const ss_score_kind ss_score_full = {.name = "full",
                                      .open = open_full,
                                      .close = close_full,
                                      .start = score,
                                      .attempt = attempt,
                                      .accept = accept_full,
-                                     .reject = reject_full,
-                                     .memory = memory};
+                                     .reject = reject_full};

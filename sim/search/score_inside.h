@@ -25,7 +25,6 @@ typedef struct ss_score_kind {
     ss_status (*attempt)(ss_scorer *s, ss_time bound, ss_score *out, ss_error *err);
     ss_status (*accept)(ss_scorer *s, ss_error *err); /* s->held is still the old one */
     void (*reject)(ss_scorer *s);                     /* s->next is still the one that was tried */
-    size_t (*memory)(const ss_scorer *s);
 } ss_score_kind;
 
 extern const ss_score_kind ss_score_full, ss_score_replay, ss_score_delta;

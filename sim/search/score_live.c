@@ -132,7 +132,7 @@ static ss_status change(ss_scorer *s, ss_time bound, ss_score *out, ss_error *er
         e = compute_too_much(s, bound, out, err);
     if (e || out->stopped)
         return e;
-    e = ss_live_change_within(x->graph, s->changed, x->config, s->changes, bound, &out->cost, err);
+    e = ss_live_change(x->graph, s->changed, x->config, s->changes, bound, &out->cost, err);
     out->stopped = out->cost > 0;
     return e;
 }
@@ -177,19 +177,10 @@ static void reject_live(ss_scorer *s)
     undo(s->state);
 }
 
-static size_t memory(const ss_scorer *s)
-{
-    const live *x = s->state;
-    size_t bytes = ss_lowered_memory(&x->lowered);
-    if (x->graph)
-        bytes += ss_live_memory(x->graph) + ss_delta_memory(x->delta);
-    return bytes;
-}
-
 #define LIVE_KIND(its_name)                                                                        \
     {                                                                                              \
         .name = its_name, .open = open_live, .close = close_live, .start = start_live,             \
-        .attempt = attempt, .accept = accept_live, .reject = reject_live, .memory = memory         \
+        .attempt = attempt, .accept = accept_live, .reject = reject_live                           \
     }
 
 const ss_score_kind ss_score_replay = LIVE_KIND("replay");

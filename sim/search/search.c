@@ -123,11 +123,6 @@ void ss_search_more(ss_search *s, uint64_t proposals, double seconds)
 
 /* ---------------------------------------------------------------------------------- what it found */
 
-uint32_t ss_search_chains(const ss_search *s)
-{
-    return s->lanes;
-}
-
 void ss_search_chain(const ss_search *s, uint32_t chain, ss_search_standing *out)
 {
     *out = s->lane[chain].told;

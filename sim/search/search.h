@@ -172,7 +172,6 @@ typedef struct ss_search_standing {
     ss_search_end end;
 } ss_search_standing;
 
-uint32_t ss_search_chains(const ss_search *s);
 /* While a search runs, sink and watch may ask this, and are told of the steps that the sink was;
  * the strategies below may be asked for when it does not. */
 void ss_search_chain(const ss_search *s, uint32_t chain, ss_search_standing *out);

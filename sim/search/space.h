@@ -126,8 +126,4 @@ ss_status ss_space_nth(const ss_space *s, ss_move move, ss_op op, uint64_t nth, 
 
 bool ss_space_movable(const ss_space *s, ss_op op); /* whether the operator has a choice */
 
-/* "n 4, c 2 on 1-4 9 12-14", "whole on 3": a configuration as a person reads it.  What has no room
- * is left out, and the text ends in "...". */
-void ss_config_write(const ss_model *m, ss_op op, const ss_config *c, char *text, size_t size);
-
 #endif

@@ -318,11 +318,6 @@ void ss_cost_miss(ss_costs *c, uint32_t number)
         c->first_missed = number;
 }
 
-uint32_t ss_costs_missing(const ss_costs *c)
-{
-    return c->missing.n;
-}
-
 static bool has_roofline(const ss_costs *c)
 {
     for (uint32_t i = 0; i < c->sources; i++)

@@ -106,9 +106,8 @@ ss_status ss_costs_set_scale(ss_costs *c, double scale, ss_error *err);
  * its use; topologies may have timers side by side. */
 ss_status ss_costs_timer(ss_costs *c, const ss_topology *t, ss_timer *out, ss_error *err);
 
-/* Distinct keys that no source knew, so far; and a refusal that names the first and counts the
- * others if there were any since this was asked last. */
-uint32_t ss_costs_missing(const ss_costs *c);
+/* Where there were keys that no source knew since this was asked last: names the first and counts the
+ * others. */
 ss_status ss_costs_refuse_missing(ss_costs *c, ss_error *err);
 
 /* How the answers came about so far: parts asked for, by source, exact or interpolated; every key

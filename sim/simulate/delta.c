@@ -49,17 +49,6 @@ void ss_delta_free(ss_delta *d)
     ss_free(d);
 }
 
-size_t ss_delta_memory(const ss_delta *d)
-{
-    size_t bytes = sizeof *d + ss_replay_memory(d->replay) + d->lists * sizeof *d->list +
-                   d->mark_cap * sizeof *d->mark + d->stops.cap * sizeof *d->stops.heap +
-                   d->settled_cap * sizeof *d->settled + d->move_cap * sizeof *d->move +
-                   d->scratch_cap * sizeof *d->scratch;
-    for (uint32_t r = 0; r < d->lists; r++)
-        bytes += d->list[r].cap * (sizeof *d->list->at + sizeof *d->list->before);
-    return bytes;
-}
-
 /* ---- where to stop ----------------------------------------------------------------------- */
 
 static ss_status push(ss_delta *d, ss_head x, ss_error *err)

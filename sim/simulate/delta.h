@@ -55,6 +55,4 @@ ss_status ss_delta_timeline(const ss_delta *d, const ss_live *l, bool of_last_ru
  * held are in order; for tests.  The sentence names the first slot that breaks one. */
 ss_status ss_delta_check(const ss_delta *d, const ss_live *l, bool of_last_run, ss_error *err);
 
-size_t ss_delta_memory(const ss_delta *d);
-
 #endif

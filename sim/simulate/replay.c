@@ -32,13 +32,6 @@ void ss_replay_free(ss_replay *r)
     ss_free(r);
 }
 
-size_t ss_replay_memory(const ss_replay *r)
-{
-    return sizeof *r + r->now_cap * sizeof *r->now + r->next_cap * sizeof *r->next +
-           r->taken_cap * sizeof *r->taken + r->resource_cap * sizeof *r->resource +
-           r->heads.cap * sizeof *r->heads.heap + ss_tails_memory(&r->tails);
-}
-
 /* What is made anew with every run, and by itself. */
 static void free_working_memory(ss_replay *r)
 {

@@ -40,7 +40,8 @@ void ss_replay_free(ss_replay *r);
 /* Everything from the beginning; what is held does not matter. */
 ss_status ss_replay_whole(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed *out,
                           ss_error *err);
-/* What the change under way can touch, if a timeline of the graph before it is held. */
+/* What the change under way can touch, if a timeline of the graph before it is held.  Delta goes over to
+ * ss_replay_from in its midst; tests hold it to this, which has no list and no way of its own. */
 ss_status ss_replay_change(ss_replay *r, const ss_live *l, ss_time bound, ss_replayed *out,
                            ss_error *err);
 /* After a run: holds what it found (it did not stop), or what was held before.  Call before
@@ -57,7 +58,5 @@ ss_status ss_replay_tidy(ss_replay *r, ss_live *l, ss_error *err);
 /* The timeline that is held, or that the last run found, as ss_lower numbers the tasks. */
 ss_status ss_replay_timeline(const ss_replay *r, const ss_live *l, bool of_last_run,
                              ss_timeline *out, ss_error *err);
-
-size_t ss_replay_memory(const ss_replay *r);
 
 #endif

@@ -128,9 +128,3 @@ void ss_tails_free(ss_tails *x)
     ss_free(x->stamp);
     *x = (ss_tails){0};
 }
-
-size_t ss_tails_memory(const ss_tails *x)
-{
-    return x->cap * sizeof *x->tail + x->saved_cap * sizeof *x->saved +
-           x->stamp_cap * sizeof *x->stamp;
-}

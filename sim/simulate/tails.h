@@ -35,6 +35,5 @@ ss_status ss_tails_whole(ss_tails *x, const ss_live *l, ss_error *err);
 ss_status ss_tails_change(ss_tails *x, const ss_live *l, ss_error *err);
 void ss_tails_undo(ss_tails *x);
 void ss_tails_free(ss_tails *x);
-size_t ss_tails_memory(const ss_tails *x);
 
 #endif

@@ -368,7 +368,8 @@ static ss_status move_operator(ss_live *l, ss_delta *d, uint32_t device, uint32_
     for (uint32_t k = 0; k < SS_MAX_DIMS; k++)
         config.degree[k] = 1;
     ss_deltaed found;
-    ss_status s = ss_live_change(l, &op, &config, 1, err);
+    ss_time over;
+    ss_status s = ss_live_change(l, &op, &config, 1, SS_TIME_MAX, &over, err);
     if (s)
         return s;
     s = ss_delta_change(d, l, SS_TIME_MAX, limit, &found, err);

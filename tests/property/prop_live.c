@@ -173,6 +173,16 @@ static uint64_t hash_timeline(uint64_t h, const ss_timeline *held)
     return h;
 }
 
+static uint64_t hash_strategy(uint64_t h, const ss_strategy *s)
+{
+    for (uint32_t i = 1; i <= s->ops; i++) {
+        const ss_config *c = &s->config[i];
+        h = ss_hash_bytes(h, c->degree, sizeof c->degree);
+        h = ss_hash_bytes(h, c->device, c->parts * sizeof *c->device);
+    }
+    return h;
+}
+
 /* Everything that a simulation or a later change may read. */
 static uint64_t state(const work *w)
 {
@@ -183,7 +193,7 @@ static uint64_t state(const work *w)
     h = ss_hash_u64(h, l->pool->n);
     h = ss_hash_u64(h, l->pool->edges);
     h = ss_hash_u64(h, l->n);
-    h = ss_hash_u64(h, ss_strategy_hash(x->strategy));
+    h = hash_strategy(h, x->strategy);
     for (uint32_t b = 1; b <= l->blocks; b++) {
         h = ss_hash_u64(h, (uint64_t)l->block[b].first << 32 | l->block[b].n);
         for (uint32_t i = l->block[b].first; i < l->block[b].first + l->block[b].n; i++) {
@@ -384,11 +394,11 @@ static bool change_graph(work *w, const ss_op *op, const ss_config *config, uint
     bool right = said == parts && state(w) == held;
     ss_time most = (ss_time)all, over;
     ss_time bound = chance(50) ? most - draw(0, most < 3 ? most : 3) : draw(0, most + most / 4);
-    net_must(ss_live_change_within(w->live, op, config, n, bound, &over, &err), &err);
+    net_must(ss_live_change(w->live, op, config, n, bound, &over, &err), &err);
     right = right && (over ? over > bound && over <= most && state(w) == held : most <= bound);
     given_up += over > 0;
     if (over)
-        net_must(ss_live_change(w->live, op, config, n, &err), &err);
+        net_must(ss_live_change(w->live, op, config, n, SS_TIME_MAX, &over, &err), &err);
     if (!right)
         printf("  seed %llu, change %d: work %lld over %lld, is %lld; compute %llu, is %llu\n",
                (unsigned long long)seed, number, (long long)over, (long long)bound, (long long)most,
@@ -420,7 +430,7 @@ static bool one_change(work *w, int number, int accepted)
     simulate_full(w);
     bool right = change_graph(w, op, config, n, number);
     ss_replayed r;
-    right = right && ss_strategy_same(w->s, ss_live_strategy(w->live)) && bound_is_true(w, number);
+    right = right && ss_strategy_same(w->s, w->live->inside->strategy) && bound_is_true(w, number);
     net_must(ss_replay_change(w->replay, w->live, SS_TIME_MAX, &r, &err), &err);
     right = right && !r.stopped && all_equal(w, &r, true, number);
     skipped += w->live->n - r.visited;

@@ -93,14 +93,8 @@ static void look_reject(ss_scorer *s)
     (void)s;
 }
 
-static size_t look_memory(const ss_scorer *s)
-{
-    (void)s;
-    return 0;
-}
-
-static const ss_score_kind look_up = {"look up",    look_open,   look_close,  look_start,
-                                      look_attempt, look_accept, look_reject, look_memory};
+static const ss_score_kind look_up = {"look up",    look_open,   look_close, look_start,
+                                      look_attempt, look_accept, look_reject};
 
 /* ---- the problem --------------------------------------------------------------------------- */
 
@@ -193,7 +187,7 @@ static void walk(bool hastings, double group, double beta)
     CHECK_OK(ss_chain_new(0, &o, s, space, start, &c, &err));
     for (uint32_t i = 0; i < STEPS; i++) {
         CHECK_OK(ss_chain_step(c, &clock, NULL, &err));
-        visited[i] = (uint16_t)state_of(ss_chain_now(c));
+        visited[i] = (uint16_t)state_of(ss_scorer_strategy(s));
     }
     ss_chain_free(c);
 }

@@ -216,15 +216,15 @@ static void a_copy_is_the_same_until_one_changes(void)
     CHECK_OK(ss_strategy_random(a, &rng, 16, &err));
     CHECK_OK(ss_strategy_pin_degree(a, (ss_op){3}, 1, &err));
     CHECK_OK(ss_strategy_copy(a, &b, &err));
-    CHECK(ss_strategy_same(a, b) && ss_strategy_hash(a) == ss_strategy_hash(b), "copy");
+    CHECK(ss_strategy_same(a, b), "copy");
     CHECK(b->pin_degree[3][1], "pins are copied");
     CHECK_OK(set(b, "conv1", (uint32_t[]){2, 1}, 2, (uint32_t[]){5, 6}, 2));
     CHECK_OK(set(a, "conv1", (uint32_t[]){2, 1}, 2, (uint32_t[]){5, 6}, 2));
-    CHECK(ss_strategy_same(a, b) && ss_strategy_hash(a) == ss_strategy_hash(b), "both set");
+    CHECK(ss_strategy_same(a, b), "both set");
     CHECK_OK(set(b, "conv1", (uint32_t[]){1, 2}, 2, (uint32_t[]){5, 6}, 2));
-    CHECK(!ss_strategy_same(a, b) && ss_strategy_hash(a) != ss_strategy_hash(b), "degrees");
+    CHECK(!ss_strategy_same(a, b), "degrees");
     CHECK_OK(set(b, "conv1", (uint32_t[]){2, 1}, 2, (uint32_t[]){6, 5}, 2));
-    CHECK(!ss_strategy_same(a, b) && ss_strategy_hash(a) != ss_strategy_hash(b), "devices");
+    CHECK(!ss_strategy_same(a, b), "devices");
     ss_strategy_free(a);
     ss_strategy_free(b);
 }
