@@ -5,12 +5,15 @@
 --               (11.3 of 15.75, measured), which is assumed to hold
 --   infiniband  NDR, 400 Gb/s for each adapter (NVIDIA DGX H100 data sheet)
 --   latencies   those of p100_cluster; the crossbar's two links take as long as one direct NVLink
+--
+-- How many adapters a machine has and what they lead to (nics, fabric, pod, spines, ...) is as in nvswitch.lua.
 
+local fabric = require "soapstone.fabric"
 local options = require "soapstone.options"
 local nvswitch = require "topologies.nvswitch"
 
 return function(o)
-  o = options(o, {
+  o = options(o, fabric.options {
     nodes = 1, kind = "h100",
     nvlink = options.quantity("376 GB/s", "B/s"),
     pcie = options.quantity("45.2 GB/s", "B/s"),

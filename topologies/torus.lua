@@ -2,7 +2,16 @@
 --
 -- sizes = { 4, 4 } is a 2-D torus, { 4, 4, 4 } a 3-D one.  wrap = false leaves the ends of each row
 -- open: a mesh.  A row of two has one link either way.  Every device is a machine of its own, as the
--- chips of such systems are.  The presets are round numbers and no machine's.
+-- chips of such systems are.
+--
+-- Routes go dimension by dimension, first the first (Dally and Seitz, IEEE Transactions on Computers 36(5), 1987):
+-- what tori of chips do, since it cannot deadlock and needs no table.  It comes of the links' numbers: those of
+-- the first dimension are lowest, and `shortest` takes the lowest.  routing = "ecmp" spreads pairs over all
+-- shortest routes instead.
+--
+--   bandwidth  of a link of TPU v4, 50 GB/s (Jouppi et al., ISCA 2023); v2 and v3: 496 and 656 Gb/s (Jouppi et al.,
+--              Communications of the ACM 63(7), 2020)
+--   latency    1 us (assumed)
 
 local options = require "soapstone.options"
 local topology = require "soapstone.topology"
@@ -25,9 +34,10 @@ return function(o)
     sizes = { 4, 4 }, kind = "tpu_v3", wrap = true,
     bandwidth = options.quantity("50 GB/s", "B/s"),
     latency = options.quantity("1 us", "s"),
+    routing = options.choice("shortest", { "shortest", "ecmp" }), routing_seed = 0,
   })
   local count = checked(o.sizes)
-  local t = topology.new { name = "torus" }
+  local t = topology.new { name = "torus", routing = o.routing, routing_seed = o.routing_seed }
   local joint = { bandwidth = o.bandwidth, latency = o.latency }
 
   -- Device i has the coordinates (i - 1) // stride % size, the last dimension fastest.
@@ -42,8 +52,8 @@ return function(o)
     for d, size in ipairs(o.sizes) do at[d] = (i - 1) // strides[d] % size + 1 end
     devices[i] = t:device("d" .. table.concat(at, "."), { kind = o.kind, forwards = true })
   end
-  for i = 1, count do
-    for d, size in ipairs(o.sizes) do
+  for d, size in ipairs(o.sizes) do
+    for i = 1, count do
       local at = (i - 1) // strides[d] % size
       local last = at == size - 1
       if not last then

@@ -28,12 +28,16 @@ local function show(value)
   return type(value) == "string" and ("%q"):format(value) or tostring(value)
 end
 
--- The keys of a set as one text, in their order.
-function check.keys(set)
+-- The keys of a set, in their order: a list, and one text.
+function check.list(set)
   local list = {}
   for name in pairs(set) do list[#list + 1] = name end
   table.sort(list)
-  return table.concat(list, " ")
+  return list
+end
+
+function check.keys(set)
+  return table.concat(check.list(set), " ")
 end
 
 function check.equal(got, wanted)

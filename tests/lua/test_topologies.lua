@@ -2,8 +2,8 @@
 local check = require "check"
 local claim, equal, fails, near = check.claim, check.equal, check.fails, check.near
 
-local names = { "dgx1_v100", "dgx_a100", "full_mesh", "hgx_h100", "k80_cluster", "mixed_cluster",
-  "p100_cluster", "ring", "star", "torus", "two_level_tree" }
+local names = { "dgx1_v100", "dgx_a100", "dragonfly", "fat_tree", "full_mesh", "hgx_h100", "k80_cluster",
+  "mixed_cluster", "p100_cluster", "rail_pods", "ring", "star", "torus", "two_level_tree" }
 local make = {}
 for _, name in ipairs(names) do make[name] = require("topologies." .. name) end
 make.nvswitch = require "topologies.nvswitch"
@@ -50,16 +50,43 @@ claim("options that are misspelt, mistyped or out of bounds are refused by name"
   fails("a table of options is expected, not a number", make.star, 8)
 end)
 
+claim("shapes that cannot be built are refused in words of who asked", function()
+  fails("option 'radix' is 7; half of the ports lead down, so it must be even", make.fat_tree, { radix = 7 })
+  fails("option 'up' needs 'down'", make.fat_tree, { up = { 2 } })
+  fails("option 'up' has 2 entries, and 'down' 2", make.fat_tree, { down = { 8, 4 }, up = { 2, 2 } })
+  fails("option 'down': entry 2 is 0", make.fat_tree, { down = { 8, 0 }, up = { 2 } })
+  fails("option 'up': entry 1 is 1.5", make.fat_tree, { down = { 8, 2 }, up = { 1.5 } })
+  fails("option 'oversubscription' has 1 values; there are 2 levels", make.fat_tree,
+    { levels = 3, oversubscription = { 2 } })
+  fails("option 'oversubscription' is 0; it must be between", make.fat_tree, { oversubscription = 0 })
+  fails("option 'oversubscription[2]' should be a number", make.fat_tree,
+    { levels = 3, oversubscription = { 2, "4" } })
+  fails("option 'switch_latency' should be a time", make.fat_tree, { switch_latency = "5 GB" })
+  fails("more than 1000000 devices", make.fat_tree, { radix = 256, levels = 3 })
+  fails("option 'routing' cannot be 'emcp'; did you mean 'ecmp'?", make.fat_tree, { routing = "emcp" })
+  fails("10 groups need 9 global links each, and 4 routers with 2 global links have 8", make.dragonfly,
+    { groups = 10 })
+  fails("option 'groups' is 1; it must be at least 2", make.dragonfly, { groups = 1 })
+  fails("8 GPUs", make.hgx_h100, { nodes = 2, nics = 3 })
+  fails("option 'relay' is for fabric = \"rails\"", make.hgx_h100, { nodes = 2, relay = true })
+  fails("2 pods of 4 machines need some", make.rail_pods, { spines = 0, relay = true })
+  fails("leaves rails apart; relay = true", make.rail_pods, { pods = 1, spines = 0 })
+  fails("option 'fabric' cannot be 'leafs'; did you mean 'leaves'?", make.dgx_a100, { fabric = "leafs" })
+end)
+
 claim("each has as many devices, links and machines as its machines have", function()
   -- links count both directions
   local wanted = {
     dgx1_v100 = { 8, 2 * (16 + 8 + 4 + 1), 1 },
     dgx_a100 = { 8, 2 * 8, 1 },
+    dragonfly = { 72, 2 * (72 + 9 * 6 + 36), 36 },
+    fat_tree = { 32, 2 * (32 + 8 * 4), 8 },
     full_mesh = { 8, 8 * 7, 1 },
     hgx_h100 = { 8, 2 * 8, 1 },
     k80_cluster = { 64, 2 * 16 * (4 + 2 + 1), 16 },
     mixed_cluster = { 8, 2 * (8 + 2), 2 },
     p100_cluster = { 16, 2 * 4 * (6 + 4 + 1), 4 },
+    rail_pods = { 64, 2 * (64 * 3 + 2 * 8 * 4), 8 },
     ring = { 8, 2 * 8, 1 },
     star = { 8, 2 * 8, 1 },
     torus = { 16, 2 * 2 * 16, 0 },
@@ -188,7 +215,34 @@ claim("rings and tori are as far across as they should be", function()
   equal(hops(one_way, 9, 1), 1)
   equal(make.ring { devices = 2 }.links, 2)
 
-  local torus = make.torus { sizes = { 3, 5, 4 } }
+  -- Dimension by dimension.
+  local torus = make.torus { sizes = { 4, 3, 5 } }
+  local at, list = {}, torus:link_list()
+  for i, d in ipairs(torus:device_list()) do
+    at[d.name] = { (i - 1) // 15, (i - 1) // 5 % 3, (i - 1) % 5 }
+  end
+  local function dimension(link)
+    for d = 1, 3 do if at[link.from][d] ~= at[link.to][d] then return d end end
+  end
+  for a = 1, 60, 7 do
+    for b = 1, 60 do
+      local last = 1
+      for _, link in ipairs(torus:path(a, b)) do
+        local d = dimension(list[link])
+        if d < last then error(("%d to %d goes back to dimension %d"):format(a, b, d)) end
+        last = d
+      end
+    end
+  end
+  -- ecmp takes others of the same length.
+  local spread, firsts = make.torus { sizes = { 4, 3, 5 }, routing = "ecmp" }, {}
+  for b = 1, 60 do
+    equal(hops(spread, 1, b), hops(torus, 1, b))
+    if b > 1 then firsts[spread:path(1, b)[1]] = true end
+  end
+  equal(#check.list(firsts), 6)
+
+  torus = make.torus { sizes = { 3, 5, 4 } }
   equal(torus.devices, 60)
   equal(torus.links, 2 * 3 * 60)
   equal(torus:device_list()[2].name, "d1.1.2")
@@ -234,6 +288,238 @@ claim("machines may differ in kind, speed and links", function()
   near(bandwidth, 1e9 / 8)
   local _, inside = route(t, list, 3, 5)
   near(inside, 8e9)
+end)
+
+-- What links lead from the nodes for which side(name) is true to the others, in bytes per second.
+local function cut(t, side)
+  local sum = 0
+  for _, link in ipairs(t:link_list()) do
+    if side(link.from) and not side(link.to) then sum = sum + link.bandwidth end
+  end
+  return sum
+end
+
+local function diameter(t)
+  local most = 0
+  for a = 1, t.devices do
+    for b = 1, t.devices do most = math.max(most, hops(t, a, b)) end
+  end
+  return most
+end
+
+local function named(t)
+  local by_name = {}
+  for _, link in ipairs(t:link_list()) do by_name[link.name] = link end
+  return by_name
+end
+
+-- How many of the routes between all pairs cross each link.
+local function loads(t)
+  local count = {}
+  for a = 1, t.devices do
+    for b = 1, t.devices do
+      for _, link in ipairs(t:path(a, b)) do count[link] = (count[link] or 0) + 1 end
+    end
+  end
+  return count
+end
+
+claim("fat trees: switches, bisection and diameter as the arithmetic says", function()
+  -- k-ary, k = 8, three levels: k^3/4 devices, k^2/2 leaves and as many above them, k^2/4 at the top.
+  local t = make.fat_tree { radix = 8, levels = 3, bandwidth = "10 GB/s" }
+  equal(t.devices, 128)
+  equal(tostring(t):match "(%d+) switches", "80")
+  equal(t.links, 2 * 3 * 128)
+  equal(hops(t, 1, 4), 2)
+  equal(hops(t, 1, 5), 4)
+  equal(hops(t, 1, 17), 6)
+  equal(diameter(t), 6)
+  local function first_half(name) -- of four pods out of eight: 64 devices
+    local pod = name:match "^pod(%d)"
+    local leaf, d = tonumber(name:match "^leaf(%d+)"), tonumber(name:match "^d(%d+)")
+    return (pod and tonumber(pod) <= 4) or (leaf and leaf <= 16) or (d and d <= 64) or false
+  end
+  near(cut(t, first_half), 64 * 10e9)
+  near(cut(make.fat_tree { radix = 8, levels = 3, bandwidth = "10 GB/s", oversubscription = 3 }, first_half),
+    64 * 10e9 / 9)
+  t = make.fat_tree { radix = 8, levels = 3, bandwidth = "10 GB/s", oversubscription = { 2, 4 } }
+  near(cut(t, first_half), 64 * 10e9 / 8)
+  near(named(t)["leaf1->pod1.spine1"].bandwidth, 10e9 / 2)
+  near(named(t)["pod1.spine1->core1"].bandwidth, 10e9 / 8)
+
+  -- By hand: 3 pods of 2 leaves of 5 devices; 4 ways up from a leaf, 2 from each of a pod's 4 spines.
+  t = make.fat_tree { down = { 5, 2, 3 }, up = { 4, 2 }, bandwidth = "12 GB/s", per_machine = 2,
+    switch_latency = { "200 ns", "2 us" }, latency = "1 us" }
+  equal(t.devices, 30)
+  equal(tostring(t):match "(%d+) switches", tostring(6 + 3 * 4 + 8))
+  equal(t.links, 2 * (30 + 6 * 4 + 12 * 2))
+  equal(t.machines, 15)
+  near(named(t)["leaf1->pod1.spine4"].bandwidth, 12e9 * 5 / 4)
+  near(named(t)["pod1.spine4->core8"].bandwidth, 12e9 * 5 / 4 * 2 / 2)
+  local n, bandwidth, latency = route(t, t:link_list(), 1, 30)
+  equal(n, 6)
+  near(bandwidth, 12e9)
+  near(latency, 2 * (1e-6 + 0.2e-6 + 2e-6))
+  equal(make.fat_tree { levels = 1, radix = 6 }.links, 2 * 6)
+  equal(hops(make.fat_tree { levels = 4, radix = 4 }, 1, 32), 8)
+end)
+
+claim("fat trees spread all pairs over all ways up, and one way up carries all of `shortest`", function()
+  local t = make.fat_tree {}
+  local list, ups, least, most = t:link_list(), 0, math.huge, 0
+  for link, n in pairs(loads(t)) do
+    if list[link].from:match "^leaf" and list[link].to:match "^spine" then
+      ups, least, most = ups + 1, math.min(least, n), math.max(most, n)
+    end
+  end
+  equal(ups, 32)                        -- 4 devices to 28 others over 4 ways: 28 on average
+  if least < 14 or most > 45 then error(("%d to %d routes on a link"):format(least, most)) end
+  t:set_routing "shortest"
+  local spines = {}
+  for link in pairs(loads(t)) do
+    local spine = list[link].to:match "^spine%d"
+    if spine then spines[spine] = true end
+  end
+  equal(check.keys(spines), "spine1")
+end)
+
+claim("fat trees go round switches that failed until none is left", function()
+  local t = make.fat_tree { radix = 4 }
+  equal(diameter(t), 4)
+  t:fail "spine1"
+  equal(diameter(t), 4)
+  t:fail "leaf1->spine2"
+  fails("d8 cannot be reached from d1 any more: switch spine1, link leaf1->spine2 failed", t.path, t, "d1",
+    "d8")
+  equal(hops(t, "d1", "d2"), 2)
+  equal(hops(t, "d8", "d1"), 4)
+end)
+
+claim("dragonflies: every two groups joined, a global link on each route at most", function()
+  local t = make.dragonfly {}
+  local list, pairs_of, of_router = t:link_list(), {}, {}
+  for _, link in ipairs(list) do
+    if link.kind == "global" then
+      local key = link.from:match "group%d+" .. " " .. link.to:match "group%d+"
+      pairs_of[key] = (pairs_of[key] or 0) + 1
+      of_router[link.from] = (of_router[link.from] or 0) + 1
+    end
+  end
+  equal(#check.list(pairs_of), 9 * 8)
+  for key, n in pairs(pairs_of) do equal(key .. n, key .. 1) end
+  equal(#check.list(of_router), 36)
+  for router, n in pairs(of_router) do equal(router .. n, router .. 2) end
+  equal(diameter(t), 5)
+  for a = 1, 72, 5 do
+    for b = 1, 72 do
+      local kinds = ""
+      for _, link in ipairs(t:path(a, b)) do
+        kinds = kinds .. (list[link].kind == "global" and "G" or list[link].kind == "local" and "L" or "")
+      end
+      if not ({ [""] = 1, L = 1, G = 1, LG = 1, GL = 1, LGL = 1 })[kinds] then error(kinds) end
+      equal(kinds:find "G" ~= nil, (a - 1) // 8 ~= (b - 1) // 8)
+    end
+  end
+  near(cut(t, function(name) -- four groups against five
+    local group, d = name:match "^group(%d)", tonumber(name:match "^d(%d+)")
+    return group and tonumber(group) <= 4 or d and d <= 32 or false
+  end), 4 * 5 * 24e9)
+
+  -- Fewer groups than there could be: 8 ports for 3 others, so two links to each.
+  t = make.dragonfly { groups = 4 }
+  equal(t.links, 2 * (32 + 4 * 6 + 6 * 2))
+  local used, by_number = {}, t:link_list()
+  for a = 1, 8 do
+    for b = 9, 16 do
+      for _, link in ipairs(t:path(a, b)) do
+        if by_number[link].kind == "global" then used[link] = true end
+      end
+    end
+  end
+  equal(#check.list(used), 2)
+end)
+
+claim("rails: four links on a rail, six across, and relays stay inside the machine", function()
+  local t = make.rail_pods {}
+  local list = t:link_list()
+  equal(hops(t, "node1.gpu1", "node1.gpu8"), 2)
+  local n, bandwidth, latency = route(t, list, "node1.gpu3", "node4.gpu3")
+  equal(n, 4)
+  near(bandwidth, 45.2e9)
+  near(latency, 2 * 1e-6 + 2 * 507e-9)
+  equal(list[t:path("node1.gpu3", "node4.gpu3")[2]].to, "pod1.rail3")
+  equal(hops(t, "node1.gpu3", "node4.gpu4"), 6)
+  equal(hops(t, "node1.gpu3", "node5.gpu3"), 6)
+  equal(diameter(t), 6)
+  local function first_pod(name)
+    local node, pod = name:match "^node(%d)", name:match "^pod(%d)"
+    return node and tonumber(node) <= 4 or pod == "1"
+  end
+  near(cut(t, first_pod), 8 * 4 * 50e9)
+  near(cut(make.rail_pods { oversubscription = 4, spines = 2 }, first_pod), 8 * 4 * 50e9 / 4)
+
+  local function crossed(of, a, b)
+    local seen, links = {}, of:link_list()
+    for _, link in ipairs(of:path(a, b)) do seen[links[link].to:match "[a-z]+%d*$"] = true end
+    return seen
+  end
+  local relayed = make.rail_pods { relay = true }
+  for g = 2, 8 do
+    local seen = crossed(relayed, "node1.gpu1", "node2.gpu" .. g)
+    equal(seen.nvswitch, true)
+    equal(seen.spine1 or seen.spine2 or seen.spine3 or seen.spine4, nil)
+  end
+  equal(crossed(relayed, "node1.gpu1", "node5.gpu2").nvswitch, nil)
+  local alone = make.rail_pods { pods = 1, spines = 0, relay = true }
+  equal(diameter(alone), 6)
+  alone:fail "pod1.rail1"
+  equal(hops(alone, "node1.gpu1", "node2.gpu1"), 8) -- over another rail: NVLink on both sides
+end)
+
+claim("adapters may be shared or several, on one switch or leaves", function()
+  local t = make.hgx_h100 { nodes = 2, nics = 4 }
+  equal(t.links, 2 * 2 * (8 + 8 + 4))
+  equal(t:path(1, 9)[2], t:path(2, 10)[2]) -- one way out for two GPUs
+  equal(t:path(3, 9)[2] ~= t:path(2, 9)[2], true)
+  local list = t:link_list()
+  equal(list[t:path(1, 2)[1]].kind, "nvlink")
+  equal(hops(t, 1, 2), 2)
+  equal(t.routing, "shortest")
+
+  t = make.dgx_a100 { nodes = 2, nics = 16, routing = "ecmp" }
+  equal(t.links, 2 * 2 * (8 + 16 + 16))
+  local used = {}
+  for b = 9, 16 do used[t:path(1, b)[1]] = true end
+  equal(#check.list(used), 2)
+
+  t = make.hgx_h100 { nodes = 5, fabric = "leaves", pod = 2, spines = 3, oversubscription = 2 }
+  equal(tostring(t):match "(%d+) switches", tostring(5 * 9 + 3 + 3))
+  equal(t.routing, "ecmp")
+  equal(hops(t, 1, 9), 4)
+  equal(hops(t, 1, 17), 6)
+  near(named(t)["leaf1->spine2"].bandwidth, 2 * 8 * 50e9 / 3 / 2)
+end)
+
+claim("bisection of tori and trees", function()
+  local t = make.torus { sizes = { 4, 4, 4 }, bandwidth = "50 GB/s" }
+  near(cut(t, function(name) return tonumber(name:match "^d(%d)") <= 2 end), 2 * 16 * 50e9)
+  equal(diameter(t), 6)
+  t = make.torus { sizes = { 6, 4 }, bandwidth = "10 GB/s" }
+  near(cut(t, function(name) return tonumber(name:match "^d(%d)") <= 3 end), 2 * 4 * 10e9)
+  equal(diameter(t), 5)
+  t = make.two_level_tree { racks = 4, devices = 4, bandwidth = "10 GB/s", oversubscription = 8 }
+  near(cut(t, function(name) return name:match "^rack[12]" ~= nil end), 2 * 4 * 10e9 / 8)
+end)
+
+claim("a step of a small network runs on each", function()
+  local soapstone = require "soapstone"
+  for _, name in ipairs(names) do
+    local net <close> = require "models.mlp" { batch = 512, layers = 2, width = 256,
+      dtype = name == "torus" and "bf16" or "f32" } -- TPU v3 has no peak in f32
+    local p <close> = soapstone.problem { model = net, topology = make[name] {}, sync = "ring" }
+    local r <close> = p:simulate(p:strategy "data_parallel")
+    if not (r.step_time > 0 and r.step_time < 1 and r.bytes_moved > 0) then error(name) end
+  end
 end)
 
 check.done()
