@@ -9,6 +9,8 @@
 #include "lua/state.h"
 #include "lua/types.h"
 
+enum { PATH = 200 };
+
 static const ss_opt problem_list[] = {
     {.name = "model", .kind = SS_OPT_VALUE, .help = "what is trained"},
     {.name = "topology", .kind = SS_OPT_VALUE, .help = "on what"},
@@ -193,6 +195,44 @@ int ss_lua_problem_new(lua_State *L)
 }
 
 /* -- what it does ----------------------------------------------------------------------------- */
+
+void ss_lua_refuse_other(lua_State *L, const char *what, const ss_lua_problem *p,
+                         const ss_strategy *s)
+{
+    if (s->model == p->model && s->topology == p->topology)
+        return;
+    bool model = s->model != p->model;
+    const char *part = model ? "model" : "topology";
+    const char *name = model ? s->model->name : s->topology->name;
+    bool equal = (!model || ss_model_hash(s->model) == ss_model_hash(p->model)) &&
+                 (s->topology == p->topology ||
+                  ss_topology_hash(s->topology) == ss_topology_hash(p->topology));
+    if (equal)
+        ss_lua_refuse(L,
+                      "%s: the strategy was made for another object of the "
+                      "%s %s, which is equal to the problem's: give both problems the same "
+                      "one (%s = other.%s), or save the strategy and load it with "
+                      "problem:load_strategy",
+                      what, part, name, part, part);
+    char theirs[PATH], own[PATH];
+    if (model && ss_model_hash(s->model) != ss_model_hash(p->model)) {
+        ss_lua_name(theirs, sizeof theirs, "model %.60s of %u operator%s and batch %lld", name,
+                    s->model->ops, ss_plural(s->model->ops), (long long)ss_model_batch(s->model));
+        ss_lua_name(own, sizeof own, "%.60s of %u operator%s and batch %lld", p->model->name,
+                    p->model->ops, ss_plural(p->model->ops), (long long)ss_model_batch(p->model));
+    } else {
+        const ss_topology *a = s->topology, *b = p->topology;
+        ss_lua_name(theirs, sizeof theirs, "topology %.60s of %u device%s and %u link%s", a->name,
+                    a->devices, ss_plural(a->devices), a->links, ss_plural(a->links));
+        ss_lua_name(own, sizeof own, "%.60s of %u device%s and %u link%s", b->name, b->devices,
+                    ss_plural(b->devices), b->links, ss_plural(b->links));
+    }
+    ss_lua_refuse(L,
+                  "%s: the strategy was made for another %s than the "
+                  "problem's, %s: save it and load it with problem:load_strategy(path, { "
+                  "by_name = true }), which takes what fits",
+                  what, theirs, own);
+}
 
 /* problem:strategy(kind, options) -> strategy */
 static int problem_strategy(lua_State *L)

@@ -12,7 +12,7 @@
 #include "lua/strict.h"
 #include "lua/types.h"
 
-enum { PATH = 200, CACHE = 3 /* a user value that no hold takes */ };
+enum { CACHE = 3 /* a user value that no hold takes */ };
 
 static ss_lua_result *check(lua_State *L, int arg)
 {
@@ -75,44 +75,6 @@ static ss_status simulate(ss_lua_problem *p, const ss_strategy *s, const char *n
     }
     *out = r;
     return SS_OK;
-}
-
-void ss_lua_refuse_other(lua_State *L, const char *what, const ss_lua_problem *p,
-                         const ss_strategy *s)
-{
-    if (s->model == p->model && s->topology == p->topology)
-        return;
-    bool model = s->model != p->model;
-    const char *part = model ? "model" : "topology";
-    const char *name = model ? s->model->name : s->topology->name;
-    bool equal = (!model || ss_model_hash(s->model) == ss_model_hash(p->model)) &&
-                 (s->topology == p->topology ||
-                  ss_topology_hash(s->topology) == ss_topology_hash(p->topology));
-    if (equal)
-        ss_lua_refuse(L,
-                      "%s: the strategy was made for another object of the "
-                      "%s %s, which is equal to the problem's: give both problems the same "
-                      "one (%s = other.%s), or save the strategy and load it with "
-                      "problem:load_strategy",
-                      what, part, name, part, part);
-    char theirs[PATH], own[PATH];
-    if (model && ss_model_hash(s->model) != ss_model_hash(p->model)) {
-        ss_lua_name(theirs, sizeof theirs, "model %.60s of %u operator%s and batch %lld", name,
-                    s->model->ops, ss_plural(s->model->ops), (long long)ss_model_batch(s->model));
-        ss_lua_name(own, sizeof own, "%.60s of %u operator%s and batch %lld", p->model->name,
-                    p->model->ops, ss_plural(p->model->ops), (long long)ss_model_batch(p->model));
-    } else {
-        const ss_topology *a = s->topology, *b = p->topology;
-        ss_lua_name(theirs, sizeof theirs, "topology %.60s of %u device%s and %u link%s", a->name,
-                    a->devices, ss_plural(a->devices), a->links, ss_plural(a->links));
-        ss_lua_name(own, sizeof own, "%.60s of %u device%s and %u link%s", b->name, b->devices,
-                    ss_plural(b->devices), b->links, ss_plural(b->links));
-    }
-    ss_lua_refuse(L,
-                  "%s: the strategy was made for another %s than the "
-                  "problem's, %s: save it and load it with problem:load_strategy(path, { "
-                  "by_name = true }), which takes what fits",
-                  what, theirs, own);
 }
 
 int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const char *name)
@@ -429,7 +391,7 @@ static uint32_t read_device(lua_State *L, const ss_view *v, const ss_result *r)
     static const char path[] = "result:memory: the device";
     if (check(L, 1)->topology) {
         ss_lua_box_push_held(L, 1, SS_LUA_HOLD_PROBLEM);
-        ss_lua_box_push_held(L, lua_gettop(L), 1); /* the topology */
+        ss_lua_box_push_held(L, lua_gettop(L), SS_LUA_HOLD_TOPOLOGY);
         return ss_lua_device(L, 2, lua_gettop(L), path).i;
     }
     if (lua_type(L, 2) == LUA_TSTRING)

@@ -108,7 +108,8 @@ void ss_lua_manifest(lua_State *L, ss_manifest *out);
 /* The files at `option` of the table at `index`, for the manifest; leaves values on the stack. */
 const ss_manifest_file *ss_lua_manifest_files(lua_State *L, int index, const char *what,
                                               uint32_t *n);
-/* The assumptions and costs of a problem, one "name = value" a line. */
+/* The assumptions and costs of a simulation, and of a problem, one "name = value" a line. */
+void ss_lua_write_options(const ss_lower_options *o, const char *costs, ss_text *out);
 ss_status ss_lua_problem_options(const ss_lua_problem *p, ss_text *out, ss_error *err);
 
 void ss_lua_push_count(lua_State *L, double value); /* an integer where it is one */
