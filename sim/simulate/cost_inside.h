@@ -1,5 +1,5 @@
-/* cost_inside.h - what an ss_costs holds.  Private to cost.c, which keeps the sources and says what
- * came of them, and cost_timer.c, which asks them. */
+/* cost_inside.h - what an ss_costs holds.  Private to cost.c, which keeps the sources,
+ * cost_timer.c, which asks them, and cost_report.c, which says what came of that. */
 #ifndef SS_COST_INSIDE_H
 #define SS_COST_INSIDE_H
 
