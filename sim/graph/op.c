@@ -419,6 +419,11 @@ static void backward_work(const ss_op_def *op, bool input_gradient, const ss_box
                    ss_op_saved_bytes(op, main);
 }
 
+const char *ss_phase_name(ss_phase p)
+{
+    return p == SS_FORWARD ? "forward" : "backward";
+}
+
 void ss_op_work(const ss_op_def *op, ss_phase phase, bool input_gradient, const ss_box *main,
                 ss_work *work)
 {

@@ -77,6 +77,7 @@ typedef struct ss_work {
 } ss_work;
 
 typedef enum ss_phase { SS_FORWARD, SS_BACKWARD } ss_phase;
+const char *ss_phase_name(ss_phase p); /* "forward" */
 
 struct ss_op_kind {
     const char *name, *summary;

@@ -57,7 +57,7 @@ ss_status ss_measured_write_h5(const char *path, const ss_measured *row, uint32_
     if (!all)
         return ss_fail_memory(err, "a table of measured times", bytes);
     for (uint32_t i = 0; i < rows; i++)
-        all[i] = (row_in_file){row[i], row[i].phase == SS_FORWARD ? "forward" : "backward"};
+        all[i] = (row_in_file){row[i], ss_phase_name(row[i].phase)};
     ss_h5 *f;
     ss_status s = ss_h5_create(path, &f, err);
     if (!s && (s = put_rows(f, all, rows, err)))

@@ -59,18 +59,6 @@ static ss_time best_of(const ss_trajectory_chain *c)
     return c->steps ? c->step[c->steps - 1].best : c->start_cost;
 }
 
-/* Whether the options of a log have this line. */
-static bool has_option(const ss_plot_log *log, const char *line)
-{
-    size_t n = strlen(line);
-    for (const char *at = log->view->options; at; at = strchr(at, '\n')) {
-        at += *at == '\n';
-        if (!strncmp(at, line, n) && (at[n] == '\n' || !at[n]))
-            return true;
-    }
-    return false;
-}
-
 static int by_best(const void *a, const void *b)
 {
     const curve *x = a, *y = b;
@@ -117,8 +105,9 @@ static ss_status list_chains(figure *f, const ss_plot_log *log, uint32_t logs)
     if (!f->chain)
         return ss_fail_memory(f->err, "a figure", all * sizeof *f->chain);
     for (uint32_t i = 0; i < logs; i++) {
-        bool wall = has_option(&log[i], "memory = wall");
-        f->penalty = f->penalty || has_option(&log[i], "memory = penalty");
+        bool wall = ss_trajectory_has_option(log[i].view->options, "memory = wall");
+        f->penalty =
+            f->penalty || ss_trajectory_has_option(log[i].view->options, "memory = penalty");
         for (uint32_t k = 0; k < log[i].view->chains; k++) {
             const ss_trajectory_chain *c = &log[i].view->chain[k];
             if (!c->steps) {

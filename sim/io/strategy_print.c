@@ -114,9 +114,7 @@ static bool alike(const ss_strategy *s, uint32_t i, uint32_t k, ss_text *a, ss_t
     add_row(s, i, a);
     add_row(s, k, b);
     return !a->failed && !b->failed && !strcmp(ss_text_get(a), ss_text_get(b)) &&
-           s->config[i].parts == s->config[k].parts &&
-           !memcmp(s->config[i].device, s->config[k].device,
-                   s->config[i].parts * sizeof *s->config[i].device);
+           ss_config_same(&s->config[i], &s->config[k]);
 }
 
 ss_status ss_strategy_print(const ss_strategy *s, ss_text *out, ss_error *err)
@@ -159,9 +157,7 @@ static uint32_t compare_op(const ss_strategy *a, ss_op i, const ss_strategy *b, 
         ss_text_add(out, "\n");
         return 1;
     }
-    const ss_config *old = &a->config[i.i], *new = &b->config[k.i];
-    if (!memcmp(old->degree, new->degree, sizeof old->degree) && old->parts == new->parts &&
-        !memcmp(old->device, new->device, old->parts * sizeof *old->device))
+    if (ss_config_same(&a->config[i.i], &b->config[k.i]))
         return 0;
     ss_text_add(out, "  %s: ", name);
     ss_config_text(a, i, out);

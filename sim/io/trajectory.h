@@ -119,7 +119,9 @@ ss_trajectory_state ss_trajectory_look(const char *path);
  * was killed, or was made whole since and did not end: it is to be resumed, kept or removed. */
 ss_status ss_trajectory_check_ended(const char *path, ss_error *err);
 
-/* Of the options that a log tells: an exhaustive search that did not end is begun anew. */
+/* Whether the options that a log tells have this line, such as "memory = wall". */
+bool ss_trajectory_has_option(const char *options, const char *line);
+/* By its options: an exhaustive search that did not end is begun anew. */
 bool ss_trajectory_can_go_on(const char *options);
 
 /* To a reader's sentence about a damaged file the command that repairs it is added, where a journal

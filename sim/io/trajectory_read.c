@@ -78,6 +78,17 @@ static ss_status read_all(ss_h5 *f, ss_trajectory_view *v, ss_error *err)
     return s;
 }
 
+bool ss_trajectory_has_option(const char *options, const char *line)
+{
+    size_t n = strlen(line);
+    for (const char *at = options; at; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        if (!strncmp(at, line, n) && (at[n] == '\n' || !at[n]))
+            return true;
+    }
+    return false;
+}
+
 ss_status ss_trajectory_name_repair(const char *path, ss_status s, ss_error *err)
 {
     if (s == SS_EFORMAT && ss_trajectory_look(path) == SS_TRAJECTORY_KILLED && err) {

@@ -2,14 +2,13 @@
  * found until then. */
 #include "config.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "io/trajectory_inside.h"
 
 bool ss_trajectory_can_go_on(const char *options)
 {
-    return !strstr(options, "searcher = exhaustive\n");
+    return !ss_trajectory_has_option(options, "searcher = exhaustive");
 }
 
 /* -------------------------------------------------------------------------------- not replaced */

@@ -206,11 +206,6 @@ static ss_status find_kind(const char *name, const ss_op_kind **out, ss_error *e
                    nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
-static const char *phase_name(ss_phase phase)
-{
-    return phase == SS_FORWARD ? "forward" : "backward";
-}
-
 /* A view, which moves no data, may cost nothing; all others that are said to were not measured. */
 static ss_status refuse_nothing(const ss_measured *row, const ss_op_kind *kind, ss_error *err)
 {
@@ -252,7 +247,7 @@ static ss_status read_row(const ss_measured *row, ss_text *key, extents *e, ss_e
         s = ss_cost_attributes(kind, row->attributes ? row->attributes : "", &attributes, err);
     if (!s) {
         ss_text_add(key, "%s|%s|%s|%s|%s|%s", kind->name, ss_text_get(&attributes),
-                    ss_dtype_name(dtype), phase_name(row->phase), row->device_kind, e->form);
+                    ss_dtype_name(dtype), ss_phase_name(row->phase), row->device_kind, e->form);
         s = ss_text_status(key, err);
     }
     ss_text_free(&attributes);
@@ -287,7 +282,7 @@ static ss_status add_row(ss_cost_table *t, uint32_t id, const char *key, const s
     if (ss_names_find(&t->exact, key))
         return ss_fail(err, SS_EINVAL, "%s %s (%s, %s, %s on %s) was measured before", row->kind,
                        row->shape, row->attributes ? row->attributes : "", row->dtype,
-                       phase_name(row->phase), row->device_kind);
+                       ss_phase_name(row->phase), row->device_kind);
     group *g = &t->group[id];
     uint32_t found;
     ss_status s = SS_RESERVE(g->row, g->cap, (size_t)g->rows + 1, "measured times", err);
@@ -535,8 +530,8 @@ static ss_status key_of_part(const ss_cost_part *part, const extents *e, ss_text
     ss_text attributes = {0}, shape = {0};
     ss_cost_key(part->op, part->main, &attributes, &shape);
     ss_text_add(key, "%s|%s|%s|%s|%s|%s", part->op->kind->name, ss_text_get(&attributes),
-                ss_dtype_name(part->op->out[0].dtype), phase_name(part->phase), part->device->kind,
-                e->form);
+                ss_dtype_name(part->op->out[0].dtype), ss_phase_name(part->phase),
+                part->device->kind, e->form);
     ss_status s = ss_text_status(&attributes, err);
     if (!s)
         s = ss_text_status(key, err);

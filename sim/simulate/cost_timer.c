@@ -52,7 +52,7 @@ static void describe(const ss_cost_part *part, ss_text *out)
     ss_cost_key(part->op, part->main, &attributes, &shape);
     ss_text_add(out, "%s: %s %s, %s, %s, on %s", part->op_name, part->op->kind->name,
                 ss_text_get(&shape), ss_dtype_name(part->op->out[0].dtype),
-                part->phase == SS_FORWARD ? "forward" : "backward", part->device->kind);
+                ss_phase_name(part->phase), part->device->kind);
     if (attributes.n)
         ss_text_add(out, " (%s)", ss_text_get(&attributes));
     ss_text_free(&attributes);
@@ -112,8 +112,8 @@ static ss_status time_of(const ss_costs *c, const ss_cost_part *part, double sec
 {
     ss_status s =
         ss_time_from_seconds(seconds * c->scale / part->device->speed, "the time", out, err);
-    return s ? ss_fail_in(err, "%s of %s on %s", part->phase == SS_FORWARD ? "forward" : "backward",
-                          part->op_name, part->device->kind)
+    return s ? ss_fail_in(err, "%s of %s on %s", ss_phase_name(part->phase), part->op_name,
+                          part->device->kind)
              : SS_OK;
 }
 
