@@ -172,8 +172,7 @@ static void add_topics(ss_text *out)
                      "ring\n");
 }
 
-/* -- what models/ and topologies/ have: needs Lua, which knows where they are --------------------
- */
+/* -- what models/ and topologies/ have: needs Lua, which knows where they are ------------------ */
 
 /* Each file of the folder with the first sentence of its comment. */
 static void add_folder(lua_State *L, const char *folder, ss_text *out)

@@ -35,8 +35,7 @@ uint32_t ss_degrees_budget(const ss_degrees_open *o, uint32_t max_parts)
     return most > 1 ? (uint32_t)most : 1;
 }
 
-/* -------------------------------------------------------------------------------------- divisors
- */
+/* ------------------------------------------------------------------------------------- divisors */
 
 ss_status ss_divisors_new(uint32_t most, ss_divisors *out, ss_error *err)
 {
@@ -71,8 +70,7 @@ void ss_divisors_free(ss_divisors *d)
     *d = (ss_divisors){0};
 }
 
-/* ---------------------------------------------------------------------------------------- counts
- */
+/* --------------------------------------------------------------------------------------- counts */
 
 static uint32_t *ways_from(const ss_degrees *t, uint32_t d)
 {
@@ -117,8 +115,7 @@ void ss_degrees_free(ss_degrees *t)
     *t = (ss_degrees){0};
 }
 
-/* ----------------------------------------------------------------------------- naming and drawing
- */
+/* --------------------------------------------------------------------------- naming and drawing */
 
 void ss_degrees_nth(const ss_degrees *t, uint32_t product, uint32_t nth, uint32_t *degree)
 {

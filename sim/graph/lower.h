@@ -1,6 +1,6 @@
 /* lower.h - model x strategy x topology -> task graph ("lowering").
  *
- * Structural order (design 3.2): phase 0 forward, 1 backward, 2 barrier, 3 gradient transfers,
+ * Structural order (docs/decisions/0002-structural-ids.md): phase 0 forward, 1 backward, 2 barrier, 3 gradient transfers,
  * 4 update, 5 weight transfers; within forward by operator position, within backward by
  * reverse position; within an operator first the transfers into it (edge slot, producer part,
  * consumer part, hop, segment), then accumulations, then its parts.  FlexFlow (MLSys 2019)

@@ -93,8 +93,7 @@ ss_status ss_strategy_fill(ss_strategy *s, const ss_recipe *r, ss_error *err)
     return st;
 }
 
-/* ----------------------------------------------------------------------------------------- whole
- */
+/* ---------------------------------------------------------------------------------------- whole */
 
 static ss_device first_device(const ss_recipe *r, ss_op op, const uint32_t *degree, uint32_t part)
 {
@@ -108,8 +107,7 @@ ss_status ss_strategy_whole(ss_strategy *s, ss_error *err)
     return ss_strategy_fill(s, &r, err);
 }
 
-/* --------------------------------------------------------------------------------- data parallel
- */
+/* -------------------------------------------------------------------------------- data parallel */
 
 /* Parts for the devices that pinned degrees leave over: with 4 channel parts pinned and 64 devices
  * the sample is cut 16 times. */
@@ -143,8 +141,7 @@ ss_status ss_strategy_data_parallel(ss_strategy *s, ss_error *err)
     return ss_strategy_fill(s, &r, err);
 }
 
-/* ------------------------------------------------------------------------------------ CNN expert
- */
+/* ----------------------------------------------------------------------------------- CNN expert */
 
 /* Every weight meets every sample once: splitting by sample moves all weights, by channel none. */
 static bool fully_connected(const ss_op_def *def)

@@ -25,8 +25,7 @@ typedef struct merger {
     uint32_t *node_of, *first; /* by task; by node: its lowest task */
 } merger;
 
-/* --------------------------------------------------------------------------------------- classes
- */
+/* -------------------------------------------------------------------------------------- classes */
 
 bool ss_dot_same_but_numbers(const char *a, const char *b)
 {
@@ -137,8 +136,7 @@ static void find_classes(merger *m, ss_dot_merging level, uint32_t *class)
     }
 }
 
-/* --------------------------------------------------------------------------------------- circles
- */
+/* -------------------------------------------------------------------------------------- circles */
 
 /* key: 1 .. the number of classes in use; the first `switched` of the finer ones, by rank, have
  * given way to their coarser ones. */
@@ -253,8 +251,7 @@ static uint32_t count_nodes(merger *m, uint32_t switched)
     return number_nodes(m);
 }
 
-/* --------------------------------------------------------------------------------- getting ready
- */
+/* -------------------------------------------------------------------------------- getting ready */
 
 static void link_tasks(merger *m)
 {
@@ -334,8 +331,7 @@ static void merger_free(merger *m)
         ss_free(all[i]);
 }
 
-/* ------------------------------------------------------------------------------ how far to merge
- */
+/* ----------------------------------------------------------------------------- how far to merge */
 
 typedef struct ranked {
     ss_time active;

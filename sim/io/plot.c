@@ -54,8 +54,7 @@ static char **plain_environment(ss_error *err)
     return list;
 }
 
-/* ----------------------------------------------------------------------------------- the program
- */
+/* ---------------------------------------------------------------------------------- the program */
 
 static bool can_run(const char *path)
 {
@@ -96,8 +95,7 @@ static ss_status find_program(const char *name, ss_text *path, ss_error *err)
     return s ? s : found ? SS_OK : no_program(name, err);
 }
 
-/* ------------------------------------------------------------------------------------- the child
- */
+/* ------------------------------------------------------------------------------------ the child */
 
 /* Everything it says, cut to what fits; the pipe is read to its end so that the child never waits.
  */

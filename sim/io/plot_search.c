@@ -51,8 +51,7 @@ static double x_of(const figure *f, const ss_trajectory_step *s)
     return f->so->seconds ? s->wallclock_s : s->step;
 }
 
-/* ------------------------------------------------------------------------- which chains are shown
- */
+/* ----------------------------------------------------------------------- which chains are shown */
 
 static ss_time best_of(const ss_trajectory_chain *c)
 {
@@ -159,8 +158,7 @@ static ss_status check_window(const figure *f)
     return SS_OK;
 }
 
-/* ---------------------------------------------------------------------------------------- series
- */
+/* --------------------------------------------------------------------------------------- series */
 
 static ss_status begin_series(figure *f, uint32_t most, ss_plot_series *s, double **x, double **y)
 {
@@ -365,8 +363,7 @@ static ss_status add_shares(figure *f)
     return s;
 }
 
-/* ----------------------------------------------------------------------------------------- words
- */
+/* ---------------------------------------------------------------------------------------- words */
 
 static bool one_problem(const ss_plot_log *log, uint32_t logs)
 {
@@ -431,8 +428,7 @@ static ss_status words_status(figure *f, uint32_t *notes)
     return s;
 }
 
-/* ---------------------------------------------------------------------------------- the figures
- */
+/* ---------------------------------------------------------------------------------- the figures */
 
 static ss_status check(const ss_plot_log *log, uint32_t logs, ss_plot_search_kind kind,
                        const ss_plot_search_options *so, ss_error *err)

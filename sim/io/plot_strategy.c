@@ -48,8 +48,7 @@ typedef struct layout {
     ss_error *err;
 } layout;
 
-/* -------------------------------------------------------------------------------------- machines
- */
+/* ------------------------------------------------------------------------------------- machines */
 
 /* Machines are numbered anew, in the order of their first devices. */
 static ss_status number_machines(layout *l)
@@ -74,8 +73,7 @@ static ss_status number_machines(layout *l)
     return SS_OK;
 }
 
-/* ---------------------------------------------------------------------------------------- layout
- */
+/* --------------------------------------------------------------------------------------- layout */
 
 static uint32_t rows_of(const layout *l, uint32_t block)
 {
@@ -166,8 +164,7 @@ static bool is_drawn(const layout *l, uint32_t op)
     return !l->blocks.like || !l->blocks.like[op];
 }
 
-/* ----------------------------------------------------------------------------------------- table
- */
+/* ---------------------------------------------------------------------------------------- table */
 
 static void add_row(layout *l, const char *kind, const char *label, const char *style,
                     const double at[4], uint32_t device)

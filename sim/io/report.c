@@ -9,8 +9,7 @@
 #include "base/units.h"
 #include "graph/tasks.h"
 
-/* ------------------------------------------------------------------------------- columns of text
- */
+/* ------------------------------------------------------------------------------ columns of text */
 
 static bool continues(char c)
 {
@@ -260,8 +259,7 @@ static ss_status add_links(const ss_view *v, ss_text *out, ss_error *err)
     return SS_OK;
 }
 
-/* --------------------------------------------------------------------------------- critical path
- */
+/* -------------------------------------------------------------------------------- critical path */
 
 /* "conv1 forward", "conv1.w weight gradient": what the tasks of one group do. */
 static void add_contributor_name(const ss_contributor *c, ss_text *out)
@@ -360,8 +358,7 @@ static ss_status add_critical(const ss_view *v, ss_text *out, ss_error *err)
     return s;
 }
 
-/* ------------------------------------------------------------------------------------------ notes
- */
+/* ---------------------------------------------------------------------------------------- notes */
 
 static void note_over_capacity(const ss_view *v, uint32_t over, uint32_t worst, ss_text *out)
 {

@@ -15,8 +15,7 @@ enum { MOST_BYTES = 1 << 28 }; /* 1,000 operators of 65,536 parts each and room 
 
 static const char FORMAT[] = "soapstone strategy";
 
-/* --------------------------------------------------------------------------------------- writing
- */
+/* -------------------------------------------------------------------------------------- writing */
 
 static void write_degrees(const ss_op_def *def, const ss_config *c, ss_text *out)
 {
@@ -138,8 +137,7 @@ ss_status ss_strategy_save(const ss_strategy *s, const char *path, ss_error *err
     return st;
 }
 
-/* --------------------------------------------------------------------------------------- reading
- */
+/* -------------------------------------------------------------------------------------- reading */
 
 static const char *kind_of(const json_t *v)
 {

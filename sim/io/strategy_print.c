@@ -80,8 +80,7 @@ void ss_config_text(const ss_strategy *s, ss_op op, ss_text *out)
     add_devices(&s->config[op.i], out);
 }
 
-/* ----------------------------------------------------------------------------------------- table
- */
+/* ---------------------------------------------------------------------------------------- table */
 
 static void pad(ss_text *out, uint32_t from, uint32_t width)
 {
@@ -144,8 +143,7 @@ ss_status ss_strategy_print(const ss_strategy *s, ss_text *out, ss_error *err)
     return ss_text_status(out, err);
 }
 
-/* ---------------------------------------------------------------------------------------- compare
- */
+/* -------------------------------------------------------------------------------------- compare */
 
 static uint32_t compare_op(const ss_strategy *a, ss_op i, const ss_strategy *b, ss_text *out)
 {

@@ -102,8 +102,7 @@ static ss_status add_lanes(builder *b)
     return s;
 }
 
-/* --------------------------------------------------------------------------------- names of tasks
- */
+/* ------------------------------------------------------------------------------- names of tasks */
 
 /* Some labels name a weight where others name an operator (lower.h). */
 static bool about_weight(const ss_task_label *label)

@@ -113,8 +113,7 @@ static entry *read_entries(lua_State *L, request *r, const char *option, uint32_
     return e; /* stays on the stack, with the keys that the names are in */
 }
 
-/* -- which strategy a timeline is of --------------------------------------------------------------
- */
+/* -- which strategy a timeline is of ----------------------------------------------------------- */
 
 static bool same_name(const entry *e, const char *name)
 {

@@ -1,6 +1,6 @@
 /* score.h - what a strategy costs, asked again and again with a little changed.
  *
- * Three ways that give the same numbers to the picosecond (design 3.5):
+ * Three ways that give the same numbers to the picosecond:
  *   full    the task graph is lowered anew and simulated whole: the published baseline
  *   replay  the task graph is changed in place and simulated whole
  *   delta   the task graph is changed in place; only what the change can reach is simulated

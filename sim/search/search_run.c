@@ -95,8 +95,7 @@ static void give_back(crew *c, ss_batch *b)
     queue_lane(c, lane);
 }
 
-/* ---------------------------------------------------------------------------------- a slice of work
- */
+/* ------------------------------------------------------------------------------ a slice of work */
 
 typedef struct shift {
     double before, began; /* seconds at work before; when this slice began */
@@ -147,8 +146,7 @@ static void *worker(void *context)
     return NULL;
 }
 
-/* ----------------------------------------------------------------------------------------- telling
- */
+/* -------------------------------------------------------------------------------------- telling */
 
 static void stop(crew *c)
 {
@@ -231,8 +229,7 @@ static void look(crew *c, bool at_once)
     stop(c);
 }
 
-/* ----------------------------------------------------------------------------------------- running
- */
+/* -------------------------------------------------------------------------------------- running */
 
 static bool all_over(const crew *c)
 {

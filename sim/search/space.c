@@ -15,8 +15,7 @@ ss_space_options ss_space_options_start(void)
         .weight = {[SS_MOVE_FREE] = 1, [SS_MOVE_BLOCK] = 1, [SS_MOVE_POW2] = 1}};
 }
 
-/* ----------------------------------------------------------------------------------------- refusals
- */
+/* ------------------------------------------------------------------------------------- refusals */
 
 static ss_status check_options(const ss_space_options *o, ss_error *err)
 {
@@ -69,8 +68,7 @@ static ss_status check_choice(const ss_strategy *pinned, const ss_choice *c, uin
     return SS_OK;
 }
 
-/* -------------------------------------------------------------------------------------------- list
- */
+/* ----------------------------------------------------------------------------------------- list */
 
 static ss_status copy_list(ss_space *s, const ss_strategy *pinned, const ss_space_options *o,
                            ss_error *err)
@@ -108,8 +106,7 @@ static ss_status copy_list(ss_space *s, const ss_strategy *pinned, const ss_spac
     return SS_OK;
 }
 
-/* ----------------------------------------------------------------------------------------- classes
- */
+/* -------------------------------------------------------------------------------------- classes */
 
 /* The largest open product of each move; counting finds out whether that leaves it anything. */
 static void set_budgets(const ss_space *s, const ss_degrees_open *o, space_class *c)
@@ -166,8 +163,7 @@ static ss_status make_ops(ss_space *s, const ss_strategy *pinned, ss_error *err)
     return st;
 }
 
-/* ------------------------------------------------------------------------------------- what may move
- */
+/* -------------------------------------------------------------------------------- what may move */
 
 static void set_weights(const ss_space *s, ss_op op)
 {
@@ -227,8 +223,7 @@ static ss_status find_choices(ss_space *s, const ss_strategy *pinned, ss_error *
     return st;
 }
 
-/* --------------------------------------------------------------------------------- groups and edges
- */
+/* ----------------------------------------------------------------------------- groups and edges */
 
 static ss_status make_groups(ss_space *s, ss_error *err)
 {
@@ -278,8 +273,7 @@ static ss_status make_edges(ss_space *s, ss_error *err)
     return SS_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------------------- */
 
 static ss_status make(ss_space *s, const ss_strategy *pinned, const ss_space_options *o,
                       ss_error *err)

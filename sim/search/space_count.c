@@ -8,8 +8,7 @@
 #include "base/mem.h"
 #include "search/space_inside.h"
 
-/* ------------------------------------------------------------------------------------- placements
- */
+/* ----------------------------------------------------------------------------------- placements */
 
 /* One part is the same with any stride: only the first counts. */
 static uint64_t strided_places(uint64_t devices, uint64_t parts)
@@ -78,8 +77,7 @@ static uint32_t stride_of(const ss_config *c)
     return stride;
 }
 
-/* ---------------------------------------------------------------------------------------- classes
- */
+/* -------------------------------------------------------------------------------------- classes */
 
 static ss_status count_move(const ss_space *s, space_class *c, ss_move m, ss_error *err)
 {
@@ -116,8 +114,7 @@ ss_status space_count_class(const ss_space *s, space_class *c, ss_error *err)
     return st;
 }
 
-/* ---------------------------------------------------------------------------------- configurations
- */
+/* ------------------------------------------------------------------------------- configurations */
 
 ss_status space_set_degrees(const space_op *o, const uint32_t *open, ss_config *c, ss_error *err)
 {
@@ -196,8 +193,7 @@ ss_status ss_space_nth(const ss_space *s, ss_move move, ss_op op, uint64_t nth, 
     return st;
 }
 
-/* ---------------------------------------------------------------------------------------- density
- */
+/* -------------------------------------------------------------------------------------- density */
 
 int space_compare_choices(const void *a, const void *b)
 {

@@ -7,8 +7,7 @@
 #include "base/mem.h"
 #include "search/space_inside.h"
 
-/* ---------------------------------------------------------------------------- one configuration
- */
+/* ---------------------------------------------------------------------------- one configuration */
 
 static ss_move draw_move(const space_op *o, ss_rng *rng)
 {
@@ -55,8 +54,7 @@ ss_status ss_space_draw(const ss_space *s, ss_op op, ss_rng *rng, ss_move *move,
     return st;
 }
 
-/* --------------------------------------------------------------------------------------- proposals
- */
+/* ------------------------------------------------------------------------------------ proposals */
 
 void ss_proposal_free(ss_proposal *p)
 {
@@ -130,8 +128,7 @@ static ss_status propose_one(const ss_space *s, const ss_strategy *now, ss_op op
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------- group
- */
+/* ---------------------------------------------------------------------------------------- group */
 
 /* Same shape and pins: what one may have the other may have. */
 static bool alike(const ss_space *s, ss_op a, ss_op b)
@@ -196,8 +193,7 @@ static ss_status propose_group(const ss_space *s, const ss_strategy *now, ss_op 
     return st;
 }
 
-/* --------------------------------------------------------------------------------------- neighbour
- */
+/* ------------------------------------------------------------------------------------ neighbour */
 
 static bool may_copy(const ss_space *s, const ss_config *c, ss_op from, ss_op to,
                      const ss_proposal *p)
@@ -252,8 +248,7 @@ static ss_status propose_neighbour(const ss_space *s, const ss_strategy *now, ss
     return SS_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------------------- */
 
 static ss_reach draw_reach(const ss_space *s, ss_rng *rng)
 {

@@ -294,8 +294,7 @@ ss_status ss_costs_set_scale(ss_costs *c, double scale, ss_error *err)
     return SS_OK;
 }
 
-/* --- what was not known ------------------------------------------------------------------------
- */
+/* --- what was not known ----------------------------------------------------------------------- */
 
 ss_status ss_cost_note_missing(ss_costs *c, const char *key, uint32_t *number, ss_error *err)
 {

@@ -120,8 +120,7 @@ ss_status ss_memo_def_number(ss_memo *m, const ss_op_def *op, uint32_t *out, ss_
     return SS_OK;
 }
 
-/* --- devices -----------------------------------------------------------------------------------
- */
+/* --- devices ---------------------------------------------------------------------------------- */
 
 static bool same_device(const ss_device_def *a, const ss_device_def *b)
 {
@@ -148,8 +147,7 @@ ss_status ss_memo_device_number(ss_memo *m, const ss_device_def *device, uint32_
     return SS_OK;
 }
 
-/* --- answers -----------------------------------------------------------------------------------
- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 void ss_memo_place(ss_memo_key *key, const ss_op_def *op, const ss_box *main)
 {

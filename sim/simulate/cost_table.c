@@ -188,8 +188,7 @@ static ss_status check_shape(const char *text, const ss_op_kind *kind, const ext
                    kind->max_inputs == 1 ? "" : "s", inputs == 1 ? "is" : "are", inputs);
 }
 
-/* --- adding ------------------------------------------------------------------------------------
- */
+/* --- adding ----------------------------------------------------------------------------------- */
 
 static ss_status find_kind(const char *name, const ss_op_kind **out, ss_error *err)
 {
@@ -320,8 +319,7 @@ ss_status ss_cost_table_add(ss_cost_table *t, const ss_measured *row, ss_error *
     return s;
 }
 
-/* --- asking ------------------------------------------------------------------------------------
- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 static void add_box(extents *e, const ss_box *box)
 {
@@ -435,8 +433,7 @@ static void interpolate(const group *g, const ss_cost_part *part, const extents 
     }
 }
 
-/* --- between the corners of a box --------------------------------------------------------------
- */
+/* --- between the corners of a box ------------------------------------------------------------- */
 
 typedef struct corner_search {
     const ss_cost_table *t;
@@ -521,8 +518,7 @@ static void interpolate_in_box(const ss_cost_table *t, const group *g, const cha
     ss_text_free(&s.text);
 }
 
-/* --- the answer ---------------------------------------------------------------------------------
- */
+/* --- the answer ------------------------------------------------------------------------------- */
 
 static ss_status key_of_part(const ss_cost_part *part, const extents *e, ss_text *key,
                              ss_error *err)

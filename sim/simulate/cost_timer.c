@@ -31,8 +31,7 @@ void ss_cost_timer_free(ss_cost_timer *t)
     ss_free(t);
 }
 
-/* --- asking the sources ------------------------------------------------------------------------
- */
+/* --- asking the sources ----------------------------------------------------------------------- */
 
 static ss_status ask_source(const ss_cost_source *s, const ss_cost_part *part,
                             ss_cost_answer *answer, ss_error *err)
@@ -141,8 +140,7 @@ static ss_status ask(ss_costs *c, const ss_cost_part *part, ss_memo_entry *out, 
     return s;
 }
 
-/* --- the timer ---------------------------------------------------------------------------------
- */
+/* --- the timer -------------------------------------------------------------------------------- */
 
 static ss_status reserve_last(ss_cost_timer *t, uint32_t ops, ss_error *err)
 {

@@ -19,8 +19,7 @@ static uint32_t below(uint32_t n)
     return (uint32_t)ss_rng_below(&rng, n);
 }
 
-/* ------------------------------------------------------------------------------------------- cases
- */
+/* ---------------------------------------------------------------------------------------- cases */
 
 typedef struct problem {
     ss_model *model;
@@ -135,8 +134,7 @@ static ss_config config_of(naive_config *n, ss_device *device)
     return c;
 }
 
-/* ---------------------------------------------------------------------------------- what is counted
- */
+/* ------------------------------------------------------------------------------ what is counted */
 
 /* One move: as many as the twin found, all of them different, all of them its. */
 static void check_numbers(const problem *p, ss_op op, ss_move m, const naive_space *naive)
@@ -234,8 +232,7 @@ static void all_is_as_the_twin_finds_it(void)
     printf("  %llu configurations of %d cases\n", (unsigned long long)configurations, CASES);
 }
 
-/* ------------------------------------------------------------------------------------ what is drawn
- */
+/* -------------------------------------------------------------------------------- what is drawn */
 
 enum { MOST_TESTS = 2000 };
 static double p_value[MOST_TESTS];
@@ -334,8 +331,7 @@ static void what_is_drawn_has_the_density(void)
     CHECK(most < 1.95 / sqrt(tests), "p-values are not uniform: %g", most);
 }
 
-/* ----------------------------------------------------------------------------------------- hastings
- */
+/* ------------------------------------------------------------------------------------- hastings */
 
 static ss_op embedding(ss_model *m, const char *name, int64_t length)
 {

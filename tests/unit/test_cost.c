@@ -71,8 +71,7 @@ static ss_measured row(const char *shape, ss_phase phase, double seconds)
                          .seconds = seconds};
 }
 
-/* --- wrong input -------------------------------------------------------------------------------
- */
+/* --- wrong input ------------------------------------------------------------------------------ */
 
 static void given_times_must_make_sense(void)
 {
@@ -207,8 +206,7 @@ static void rooflines_must_make_sense(void)
     ss_costs_free(c);
 }
 
-/* --- what is not known -------------------------------------------------------------------------
- */
+/* --- what is not known ------------------------------------------------------------------------ */
 
 static void everything_that_no_source_knows_is_collected(void)
 {
@@ -295,8 +293,7 @@ static void memory_without_a_bandwidth_takes_no_guess(void)
     ss_topology_free(t);
 }
 
-/* --- the sources -------------------------------------------------------------------------------
- */
+/* --- the sources ------------------------------------------------------------------------------ */
 
 static void given_times_are_of_a_part_or_shared_by_flop(void)
 {
@@ -701,8 +698,7 @@ static void appended_sources_keep_their_scale(void)
     ss_topology_free(t);
 }
 
-/* --- the memo ----------------------------------------------------------------------------------
- */
+/* --- the memo --------------------------------------------------------------------------------- */
 
 /* Models come and go where others lay; two topologies are timed side by side. */
 static void remembered_answers_are_those_of_fresh_costs(void)

@@ -41,8 +41,7 @@ static void pin(ss_strategy *s, const char *op, ss_pin what)
         fixture_failed();
 }
 
-/* ------------------------------------------------------------------------------------ wrong input
- */
+/* ---------------------------------------------------------------------------------- wrong input */
 
 static int refused(const ss_strategy *s, const ss_space_options *o, const char *words)
 {
@@ -146,8 +145,7 @@ static void moves_have_names(void)
         CHECK(!strcmp(ss_reach_name((ss_reach)k), reach[k]), "%s", reach[k]);
 }
 
-/* ------------------------------------------------------------------------------------------ counts
- */
+/* --------------------------------------------------------------------------------------- counts */
 
 /* fc6 has 37 samples and 5 channels.  Vectors with so many parts: 1:1 2:2 3:2 4:3 5:2 6:3 7:1 8:3
  * (8x1 4x2 2x4), of powers of two 1:1 2:2 4:3 8:3. */
@@ -176,8 +174,7 @@ static void counts_are_those_that_a_person_finds(void)
     ss_strategy_free(s);
 }
 
-/* -------------------------------------------------------------------------------------- proposals
- */
+/* ------------------------------------------------------------------------------------ proposals */
 
 static uint32_t stride(const ss_config *c)
 {
@@ -272,8 +269,7 @@ static void equal_places_in_the_stream_give_equal_proposals(void)
     ss_strategy_free(s);
 }
 
-/* -------------------------------------------------------------------------------------------- pins
- */
+/* ----------------------------------------------------------------------------------------- pins */
 
 /* fc4: c pinned to 3; fc6: degrees 2 x 2 pinned; relu5: six devices pinned; conv1: all. */
 static void only_what_is_open_varies(void)
@@ -320,8 +316,7 @@ static void only_what_is_open_varies(void)
     ss_strategy_free(s);
 }
 
-/* ----------------------------------------------------------------------------------------- density
- */
+/* -------------------------------------------------------------------------------------- density */
 
 /* fc6 on five devices with at most 2 parts: n 2 on 2-3 is one of free's 3 vectors x 25 lists, of
  * block's 3 x 4 and of pow2's 6 vectors (1x1 2x1 1x2 4x1 2x2 1x4) x 4 + 3 pairs. */
@@ -393,8 +388,7 @@ static void four_dimensions_are_numbered_by_parts_degrees_devices(void)
     ss_strategy_free(s);
 }
 
-/* -------------------------------------------------------------------------------- group, neighbour
- */
+/* ----------------------------------------------------------------------------- group, neighbour */
 
 static ss_op embedding(ss_model *m, const char *name, const char *share, int64_t length)
 {
@@ -551,8 +545,7 @@ static void a_walk_goes_by_bytes_and_goes_on_in_three_of_four(void)
     ss_topology_free(t);
 }
 
-/* -------------------------------------------------------------------------------------- no memory
- */
+/* ------------------------------------------------------------------------------------ no memory */
 
 static void every_failed_allocation_is_survived(void)
 {

@@ -357,8 +357,7 @@ static void devices_without_a_machine_are_machines_by_themselves(void)
     ss_topology_free(t);
 }
 
-/* -------------------------------------------------------------------- balance against trying all
- */
+/* ------------------------------------------------------------------- balance against trying all */
 
 typedef struct times {
     double by[8][8]; /* operator, device: whole numbers, so that sums are exact */
@@ -531,8 +530,7 @@ static void equal_seeds_draw_equal_strategies(void)
     ss_strategy_free(b);
 }
 
-/* ----------------------------------------------------------------------- what all of them must do
- */
+/* --------------------------------------------------------------------- what all of them must do */
 
 enum { WHOLE, DATA, MODEL, CNN, RNN, RNN_DEPTH, RANDOM, RECIPES };
 
