@@ -5,7 +5,7 @@ _soapstone() {
   local home=${SOAPSTONE_HOME:-}
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W 'run simulate search plot inspect repair repl bench help --help --version' -- "$word"
+    mapfile -t COMPREPLY < <(compgen -W 'run simulate search plot inspect calibrate repair repl bench help --help --version' -- "$word"
       compgen -f -X '!*.lua' -- "$word")
     return
   fi
@@ -30,6 +30,12 @@ _soapstone() {
     --effort | -e)
       mapfile -t COMPREPLY < <(compgen -W 'seconds minute minutes hour hours' -- "$word")
       return ;;
+    --operation)
+      mapfile -t COMPREPLY < <(compgen -W 'p2p all_reduce all_gather reduce_scatter all_to_all broadcast reduce' -- "$word")
+      return ;;
+    --algorithm)
+      mapfile -t COMPREPLY < <(compgen -W 'ring tree halving_doubling pairwise' -- "$word")
+      return ;;
     --links)
       mapfile -t COMPREPLY < <(compgen -W 'fifo-hop fifo-pipe fifo-path' -- "$word")
       return ;;
@@ -49,7 +55,7 @@ _soapstone() {
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
       fi ;;
     help)
-      mapfile -t COMPREPLY < <(compgen -W "run simulate search plot inspect repair repl bench operators options \
+      mapfile -t COMPREPLY < <(compgen -W "run simulate search plot inspect calibrate repair repl bench operators options \
         $(soapstone help operators 2>/dev/null | sed -n 's/^\([a-z_0-9]*\) .*/\1/p')" -- "$word") ;;
     *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
   esac

@@ -213,6 +213,46 @@ const ss_command ss_command_inspect = {
     .run = ss_host_script_command,
 };
 
+static const ss_flag calibrate_flags[] = {
+    {"curve", 0, "NAME", "of a table with several: this one"},
+    {"operation", 0, "NAME", "p2p unless given or in the table; all_reduce, all_gather, ..."},
+    {"algorithm", 0, "NAME", "ring unless given; tree, halving_doubling, pairwise"},
+    {"ranks", 0, "N", "how many took part, unless the table says"},
+    {"columns", 0, "OURS=THEIRS,...", "what the table calls them: \"seconds=time_us [us]\""},
+    {"least-squares", 0, NULL, "every row counts in full: for data without outliers"},
+    {"output", 'o', "FILE", "a figure too: svg, png or pdf by its ending"},
+    {"width", 0, "INCHES", "of the figure, on paper; 3.5 is a column"},
+    JSON_FLAG,
+    DEBUG_FLAG,
+    {0},
+};
+
+static int calibrate(ss_cli *cli)
+{
+    const char *output = ss_args_value(cli, "output");
+    ss_error err;
+    if (output && ss_file_check_regular(output, &err)) {
+        ss_fail_in(&err, "--output");
+        return ss_cli_fail(&err);
+    }
+    return ss_host_script_command(cli);
+}
+
+const ss_command ss_command_calibrate = {
+    .name = "calibrate",
+    .summary = "Fits latency, bandwidth and half size to measured times",
+    .usage = "calibrate FILE.csv [--operation NAME] [--ranks N] [--curve NAME] [-o OUT]",
+    .about =
+        "The table has columns bytes and seconds (or bandwidth); where they are there: weight,\n"
+        "curve, operation, algorithm, ranks, and method (one_way or streamed). Of one curve a\n"
+        "page is printed, of several a line each; with --json all that there is to say.",
+    .flags = calibrate_flags,
+    .example = "soapstone calibrate all_reduce.csv --operation all_reduce --ranks 8 -o fit.svg",
+    .least = 1,
+    .most = 1,
+    .run = calibrate,
+};
+
 static const ss_flag bench_flags[] = {
     {"tasks", 'n', "N", "of the largest graph; 1000000 unless given"},
     {"seed", 0, "N", "of the graphs; 0 unless given"},

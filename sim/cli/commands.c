@@ -1,9 +1,15 @@
 #include "cli/commands.h"
 
 const ss_command *const ss_commands[] = {
-    &ss_command_run,     &ss_command_simulate,
-    &ss_command_search,  &ss_command_plot,
-    &ss_command_inspect, &ss_command_repair,
-    &ss_command_repl,    &ss_command_bench,
-    &ss_command_help,    NULL,
+    &ss_command_run,
+    &ss_command_simulate,
+    &ss_command_search,
+    &ss_command_plot,
+    &ss_command_inspect,
+    &ss_command_calibrate,
+    &ss_command_repair,
+    &ss_command_repl,
+    &ss_command_bench,
+    &ss_command_help,
+    NULL,
 };

@@ -1,6 +1,6 @@
 /* lua_plot.c - soapstone.plot: figures of a step, of a result or of a record on disk; those of
  * searches are in lua_plot_search.c, those of a script's own numbers in lua_plot_lines.c,
- * of strategies in lua_plot_strategy.c. */
+ * of strategies in lua_plot_strategy.c, of a fit in lua_calibrate.c. */
 #include <math.h>
 #include <string.h>
 
@@ -164,6 +164,7 @@ void ss_lua_open_plot(lua_State *L)
         lua_pushinteger(L, k);
         ss_lua_module_add(L, "plot", ss_plot_kind_name((ss_plot_kind)k), plot);
     }
+    ss_lua_add_plot_calibration(L);
     ss_lua_add_plot_search(L);
     ss_lua_add_plot_lines(L);
     ss_lua_add_plot_strategy(L);

@@ -13,6 +13,7 @@ double ss_lua_plot_width(lua_State *L, int index);
 ss_plot_options ss_lua_plot_options(lua_State *L, double width, const char *gnuplot_or_null);
 
 /* Each adds the figures of its file to the module on top of the stack. */
+void ss_lua_add_plot_calibration(lua_State *L);
 void ss_lua_add_plot_search(lua_State *L);
 void ss_lua_add_plot_lines(lua_State *L);
 void ss_lua_add_plot_strategy(lua_State *L);

@@ -23,9 +23,13 @@ static const struct part {
     const char *name;
     void (*open)(lua_State *L);
 } parts[] = {
-    {"costs", ss_lua_open_costs},   {"dag", ss_lua_open_dag},
-    {"model", ss_lua_open_model},   {"plot", ss_lua_open_plot},
-    {"search", ss_lua_open_search}, {"topology", ss_lua_open_topology},
+    {"calibrate", ss_lua_open_calibrate},
+    {"costs", ss_lua_open_costs},
+    {"dag", ss_lua_open_dag},
+    {"model", ss_lua_open_model},
+    {"plot", ss_lua_open_plot},
+    {"search", ss_lua_open_search},
+    {"topology", ss_lua_open_topology},
     {"unit", ss_lua_open_unit},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
@@ -144,6 +148,11 @@ static int open_part(lua_State *L, const char *name)
     return 1;
 }
 
+int luaopen_soapstone_calibrate(lua_State *L)
+{
+    return open_part(L, "calibrate");
+}
+
 int luaopen_soapstone_costs(lua_State *L)
 {
     return open_part(L, "costs");
@@ -183,6 +192,7 @@ void ss_lua_preload(lua_State *L)
 {
     static const luaL_Reg preloads[] = {
         {"soapstone", luaopen_soapstone},
+        {"soapstone.calibrate", luaopen_soapstone_calibrate},
         {"soapstone.costs", luaopen_soapstone_costs},
         {"soapstone.dag", luaopen_soapstone_dag},
         {"soapstone.model", luaopen_soapstone_model},

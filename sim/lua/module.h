@@ -11,6 +11,7 @@
 #endif
 
 SS_LUA_ENTRY int luaopen_soapstone(lua_State *L);
+SS_LUA_ENTRY int luaopen_soapstone_calibrate(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_costs(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_dag(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_model(lua_State *L);

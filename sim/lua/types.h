@@ -121,6 +121,7 @@ void ss_lua_set_flag(lua_State *L, const char *key, bool value);
 void ss_lua_set_time(lua_State *L, const char *key, ss_time value); /* in seconds */
 
 /* Each pushes the table of its part of the module. */
+void ss_lua_open_calibrate(lua_State *L);
 void ss_lua_open_costs(lua_State *L);
 void ss_lua_open_dag(lua_State *L);
 void ss_lua_open_plot(lua_State *L);

@@ -17,6 +17,7 @@ enum {
 };
 static const double CHANCE_OF_BENT =
     2.3263478740408408;       /* of a normal deviate: one in a hundred above */
+static const double CLIP = 4; /* spreads */
 static const double TOLD = 2; /* errors above 0 */
 static const double LEAST =
     1e-6; /* of a time, what a parameter begins with if there seems to be none */
@@ -274,25 +275,23 @@ void ss_fit_judge(double *error, uint32_t n, ss_accuracy *out)
     out->worst = error[n - 1];
 }
 
-/* Whether neighbouring sizes err alike: the correlation of their trusted errors, of mean 0 by then. A
- * sign of errors that are not of chance; of n such about normal with variance 1/n. */
+/* Whether neighbouring sizes err alike, which errors of chance do not: the correlation of each size's
+ * error with the next one's, of n sizes about normal with variance 1/n.  Errors beyond some spreads count
+ * as so many, so that a row far off is no more than a large error, but a row of them is a bend. */
 static void find_drift(ss_fit *f, const work *w, const ss_fit_solution *s)
 {
-    double *mean = w->scratch, products = 0, squares = 0;
-    uint32_t n = 0;
-    for (uint32_t g = 0; g < w->groups; g++) {
+    double *error = w->scratch, mean = 0, products = 0, squares = 0, most = CLIP * s->spread;
+    uint32_t n = w->groups;
+    for (uint32_t g = 0; g < n; g++) {
         const group *of = &w->group[g];
-        double sum = 0, weights = 0;
-        for (uint32_t i = of->first; i < of->first + of->rows; i++) {
-            sum += s->trust[w->order[i]] * s->residual[w->order[i]];
-            weights += s->trust[w->order[i]];
-        }
-        if (weights > 0)
-            mean[n++] = sum / weights;
+        error[g] = 0;
+        for (uint32_t i = of->first; i < of->first + of->rows; i++)
+            error[g] += fmax(-most, fmin(s->residual[w->order[i]], most)) / of->rows;
+        mean += error[g] / n;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        squares += mean[i] * mean[i];
-        products += i ? mean[i] * mean[i - 1] : 0;
+    for (uint32_t g = 0; g < n; g++) {
+        squares += (error[g] - mean) * (error[g] - mean);
+        products += g ? (error[g] - mean) * (error[g - 1] - mean) : 0;
     }
     f->drift = squares > 0 && s->spread > 1e-9 ? products / squares : 0;
     f->bent = n >= LEAST_FOR_SHAPE && f->drift * sqrt(n) > CHANCE_OF_BENT;
@@ -304,7 +303,7 @@ static void fill_rows(ss_fit *f, const work *w, const ss_fit_solution *s)
         const ss_sample *of = &w->sample[i];
         double fitted = of->seconds * exp(-s->residual[i]);
         bool outlier = s->trust[i] <= 0;
-        f->row[i] = (ss_fit_row){*of, fitted, fitted / of->seconds - 1, s->trust[i], outlier};
+        f->row[i] = (ss_fit_row){*of, fitted, fitted / of->seconds - 1, NAN, s->trust[i], outlier};
         f->outliers += outlier;
         w->scratch[i] = f->row[i].error;
     }

@@ -65,6 +65,7 @@ typedef struct ss_fit_row {
     ss_sample sample;
     double fitted_s; /* by the line */
     double error;    /* relative, as above */
+    double left_out; /* the same of the curve without this size; NAN at the curve's ends */
     double trust;    /* of the robust estimate: 1 counts in full, 0 not at all */
     bool outlier;    /* not trusted at all */
 } ss_fit_row;

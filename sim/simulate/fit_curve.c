@@ -82,7 +82,8 @@ ss_status ss_fit_try_curve(ss_fit *f, ss_error *err)
         while (high > low + 1 && s[high - 1].bytes > bytes)
             high--;
         double fitted = between(&s[low], &s[high], bytes) * f->pattern.steps;
-        error[errors++] = fitted / of->seconds - 1;
+        f->row[i].left_out = fitted / of->seconds - 1;
+        error[errors++] = f->row[i].left_out;
     }
     ss_fit_judge(error, errors, &f->curve);
     ss_free(error);

@@ -25,6 +25,7 @@ function offered.options()
   local s = p:strategy "data_parallel"
   local r = p:simulate(s)
   local search = f.search.mcmc(p, { proposals = 1 })
+  local fit = small.fit()
   local pair = f.topology.new { name = "pair" }
   pair:switch "a"
   pair:switch "b"
@@ -34,10 +35,14 @@ function offered.options()
     for name in pairs(of(p.strategy, p, kind)) do ready[name] = true end
   end
   return {
+    ["calibrate.fit"] = of(f.calibrate.fit),
+    ["calibrate.read"] = of(f.calibrate.read, "none"),
     ["costs.given"] = of(function(o) f.costs.given { fc1 = o } end),
     ["costs.roofline"] = of(f.costs.roofline),
     ["dag.random"] = of(f.dag.random),
     ["dag.simulate"] = of(f.dag.simulate, "none"),
+    ["fit:curve"] = of(fit.curve, fit),
+    ["fit:seconds"] = of(fit.seconds, fit, 1),
     ["m:input"] = of(empty.input, empty, "x", { 3 }),
     ["model.new"] = of(f.model.new),
     ["problem:load_strategy"] = of(p.load_strategy, p, "none"),
@@ -55,6 +60,7 @@ function offered.options()
     ["search:more"] = of(search.more, search),
     ["search:run"] = of(search.run, search),
     ["soapstone.inspect"] = of(f.inspect, "none"),
+    ["soapstone.plot.calibration"] = of(f.plot.calibration, fit, "none.svg"),
     ["soapstone.plot.gantt"] = of(f.plot.gantt, r, "none.svg"),
     ["soapstone.plot.lines"] = of(f.plot.lines, {}, "none.svg"),
     ["soapstone.plot.strategy"] = of(f.plot.strategy, s, "none.svg"),

@@ -50,7 +50,7 @@ end)
 
 claim("the module's functions and parts are all there", function()
   equal(sorted(annotated("soapstone", "soapstone")), sorted(entries(soapstone)))
-  for _, part in ipairs { "costs", "dag", "model", "plot", "search", "topology", "unit" } do
+  for _, part in ipairs { "calibrate", "costs", "dag", "model", "plot", "search", "topology", "unit" } do
     equal(sorted(annotated("soapstone." .. part .. "_module", part .. "_module")),
       sorted(entries(soapstone[part])))
   end
@@ -61,7 +61,7 @@ claim("fields and methods of every type are all there", function()
   local s = p:strategy "whole"
   local objects = {
     model = p.model, topology = p.topology, problem = p, strategy = s, result = p:simulate(s),
-    costs = soapstone.costs.roofline(), search = soapstone.search.mcmc(p),
+    costs = soapstone.costs.roofline(), search = soapstone.search.mcmc(p), fit = small.fit(),
   }
   for name, object in pairs(objects) do
     equal(sorted(annotated("soapstone." .. name, name)), sorted(registered(object)))
@@ -102,7 +102,7 @@ local function annotated_options(variable, name)
 end
 
 claim("the options of every call are all there, and no others", function()
-  local variables = { costs = "costs_module", dag = "dag_module", m = "model", model = "model_module",
+  local variables = { calibrate = "calibrate_module", costs = "costs_module", dag = "dag_module", m = "model", model = "model_module",
     r = "result", s = "strategy", t = "topology", topology = "topology_module", plot = "plot_module" }
   for call, options in pairs(offered.options()) do
     local owner, name = call:match "([%w_]+)[.:]([%w_]+)$"

@@ -114,13 +114,13 @@ local objects = {
   { "Models", m, "m" }, { "Models", m:op(1).inputs[1], "x" }, { "Topologies", t, "t" },
   { "Topologies", node, "a" }, { "Costs", soapstone.costs.roofline(), "c" },
   { "Problems", p, "problem" }, { "Strategies", s, "s" }, { "Results", r, "r" },
-  { "Searches", search, "found" },
+  { "Searches", search, "found" }, { "Calibration", small.fit(), "fit" },
 }
 local kinds = {}
 for _, kind in ipairs(soapstone.model.kinds()) do kinds[kind.name] = true end
 local modules = {
   { "Scripts", soapstone, "soapstone" }, { "Costs", soapstone.costs, "costs" },
-  { "Bare task graphs", soapstone.dag, "dag" }, { "Models", soapstone.model, "model" },
+  { "Bare task graphs", soapstone.dag, "dag" }, { "Calibration", soapstone.calibrate, "calibrate" }, { "Models", soapstone.model, "model" },
   { "Records and figures", soapstone.plot, "plot" }, { "Searches", soapstone.search, "search" }, { "Topologies", soapstone.topology, "topology" },
   { "Units", soapstone.unit, "unit" },
   { "Options and reports", require "soapstone.options", "options" },
@@ -164,6 +164,9 @@ claim("every option of a call is on the page, and no other", function()
     { "Records and figures", "soapstone.plot.gantt" }, { "Records and figures", "soapstone.plot.search" },
     { "Records and figures", "soapstone.plot.lines" }, { "Records and figures", "soapstone.plot.throughput" },
     { "Records and figures", "soapstone.plot.strategy" },
+    { "Records and figures", "soapstone.plot.calibration" },
+    { "Calibration", "calibrate.fit" }, { "Calibration", "calibrate.read" },
+    { "Calibration", "fit:curve" }, { "Calibration", "fit:seconds" },
     { "Bare task graphs", "dag.simulate" }, { "Bare task graphs", "dag.random" },
     { "A stock Lua", "soapstone.repeatable" },
   }
@@ -272,6 +275,10 @@ claim("what is in the tables that calls give is on the page", function()
   for i = 1, r.tasks do on_page("Results", keys(r:task(i)), "task.") end
   on_page("Results", keys(r:memory(1)[1]), "memory.")
   on_page("Searches", keys(search.chains[1]), "chains.")
+  local fit = small.fit()
+  for _, of in ipairs { fit.errors, fit.told, fit.line, fit.rows[1], fit.rows[2], fit:curve()[1] } do
+    on_page("Calibration", keys(of), "fit.")
+  end
   local _, proof = soapstone.search.exhaustive(p)
   on_page("Searches", keys(proof), "proof.")
   on_page("Searches", keys(proof.cut), "cut.")

@@ -135,7 +135,7 @@ sed 's/\.\.\./5, false/' exit.lua >exit_at_once.lua
 if [ $? = 5 ] && [ ! -s out ]; then ok; else bad "os.exit(5, false)"; fi
 
 # help
-for command in run simulate search plot inspect repair repl bench help; do
+for command in run simulate search plot inspect calibrate repair repl bench help; do
   expect 0 "example:" "$command" --help
   expect 0 "usage: soapstone $command" help "$command"
 done

@@ -12,10 +12,12 @@ end
 local draw = rawget(soapstone.plot, kind)
 if kind == "lines" then
   soapstone.refuse "lines are drawn by a script, soapstone.plot.lines: what they are of, no file says"
+elseif kind == "calibration" then
+  soapstone.refuse "a calibration is drawn by soapstone calibrate FILE.csv -o OUT, or by a script, soapstone.plot.calibration"
 elseif not draw then
   local kinds = {}
   for name in pairs(soapstone.plot) do
-    if name ~= "lines" then kinds[#kinds + 1] = name end
+    if name ~= "lines" and name ~= "calibration" then kinds[#kinds + 1] = name end
   end
   local near = soapstone.nearest(kind, kinds)
   soapstone.refuse("there is no figure '%s'; %s", kind,

@@ -11,6 +11,7 @@
 ---@class soapstone
 ---@field version string
 ---@field home string where models/, topologies/ and scripts/ are
+---@field calibrate soapstone.calibrate_module
 ---@field costs soapstone.costs_module
 ---@field dag soapstone.dag_module
 ---@field model soapstone.model_module
@@ -229,6 +230,86 @@ function topology:device_list() end
 function topology:link_list() end
 
 function topology:close() end
+
+---@class soapstone.calibrate_module
+local calibrate_module = {}
+
+---@class soapstone.sample
+---@field bytes soapstone.quantity
+---@field seconds soapstone.quantity
+---@field weight? number how many rows like the others it counts for; 1 unless given
+---@field method? "one_way"|"streamed"
+
+---@class soapstone.fit_options
+---@field rows soapstone.sample[]
+---@field name? string
+---@field operation? "p2p"|"all_reduce"|"all_gather"|"reduce_scatter"|"all_to_all"|"broadcast"|"reduce"
+---@field algorithm? "direct"|"ring"|"tree"|"halving_doubling"|"pairwise"
+---@field ranks? integer
+---@field least_squares? boolean every row counts in full
+
+---From measured times to what a link is.
+---@param options soapstone.fit_options
+---@return soapstone.fit
+function calibrate_module.fit(options) end
+
+---The curves of a table, as fit takes them.
+---@param path string
+---@param options? { columns?: table<string, string> }
+---@return soapstone.fit_options[]
+---@return integer rows without a size or a time
+function calibrate_module.read(path, options) end
+
+---@class soapstone.accuracy
+---@field rows integer
+---@field median number
+---@field p90 number
+---@field worst number
+---@field mean number
+---@field within_5 number
+---@field within_10 number
+---@field within_20 number
+
+---@class soapstone.fit
+---@field name string
+---@field operation string
+---@field algorithm string
+---@field ranks integer
+---@field latency number? seconds of a message; nil if all rows are streamed
+---@field bandwidth number bytes per second
+---@field half_size number bytes
+---@field errors { latency: number?, bandwidth: number, half_size: number } standard errors
+---@field told { latency: boolean, bandwidth: boolean, half_size: boolean }
+---@field covariance number[][] of latency, bandwidth, half size
+---@field apart boolean streamed rows told latency from half size
+---@field bent boolean no line is the shape of the times
+---@field drift number correlation of the errors of neighbouring sizes
+---@field spread number of a time, as a share of it
+---@field freedom integer rows less parameters
+---@field sizes integer
+---@field outliers integer
+---@field rows { bytes: number, seconds: number, weight: number, method: string, fitted: number, error: number, left_out: number?, trust: number, outlier: boolean }[]
+---@field line soapstone.accuracy
+---@field left_out soapstone.accuracy of the curve, each size left out in turn
+---@field notes string
+local fit = {}
+
+---The measured efficiency by the size of a message, and the bandwidth that 1 is.
+---@param options? { latency?: soapstone.quantity, monotone?: boolean }
+---@return { bytes: number, efficiency: number }[]
+---@return number
+function fit:curve(options) end
+
+---@return string
+function fit:json() end
+
+---By the line.
+---@param bytes soapstone.quantity
+---@param options? { method?: "one_way"|"streamed" }
+---@return number
+function fit:seconds(bytes, options) end
+
+function fit:close() end
 
 ---@class soapstone.costs_module
 local costs_module = {}
@@ -675,6 +756,11 @@ function plot_module.search(what, out, options) end
 ---@param out string
 ---@param options? soapstone.plot_search_options
 function plot_module.acceptance(what, out, options) end
+
+---@param fit soapstone.fit
+---@param out string
+---@param options? { width?: number, gnuplot?: string }
+function plot_module.calibration(fit, out, options) end
 
 ---@param strategy soapstone.strategy|string a strategy, or the path of a record or log
 ---@param out string

@@ -1,0 +1,2 @@
+---@meta soapstone.calibrate
+return require("soapstone").calibrate

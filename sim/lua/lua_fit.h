@@ -1,0 +1,15 @@
+/* lua_fit.h - what a script holds of a fit. */
+#ifndef SS_LUA_FIT_H
+#define SS_LUA_FIT_H
+
+#include "lua/box.h"
+#include "simulate/fit.h"
+
+typedef struct ss_lua_fit {
+    ss_fit *fit;
+    char *name; /* of the curve, or "" */
+} ss_lua_fit;
+
+extern const ss_lua_type ss_lua_fit_type;
+
+#endif

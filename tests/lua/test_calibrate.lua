@@ -1,0 +1,129 @@
+-- What a script sees of a calibration: what is refused, and that what comes out went in.
+local calibrate = require "soapstone.calibrate"
+local check = require "check"
+local plot = require "soapstone.plot"
+local small = require "small"
+
+local claim, equal, fails = check.claim, check.equal, check.fails
+
+local function near(got, wanted, relative)
+  assert(math.abs(got / wanted - 1) < (relative or 1e-6), ("%.9g is not %.9g"):format(got, wanted))
+end
+
+local function write(text)
+  local file = assert(io.open("times.csv", "w"))
+  file:write(text)
+  file:close()
+end
+
+claim("what makes no sense is refused in the words of whoever wrote it", function()
+  local function wrong(said, o) fails(said, calibrate.fit, o) end
+  local good = { { bytes = 8, seconds = 1 }, { bytes = 9, seconds = 2 }, { bytes = 10, seconds = 3 } }
+  wrong("option 'rows' is missing", nil)
+  wrong("option 'rows' should be a list of { bytes =, seconds = }, not nil", {})
+  wrong("unknown option 'rank'; did you mean 'ranks'?", { rows = good, rank = 8 })
+  wrong("row 2 should be { bytes =, seconds = }, not a number", { rows = { good[1], 7 } })
+  wrong("row 2: option 'seconds' is missing", { rows = { good[1], { bytes = 9 } } })
+  wrong("row 1: unknown option 'second'", { rows = { { bytes = 9, second = 1 } } })
+  wrong("row 1: option 'seconds'", { rows = { { bytes = 9, seconds = "1 kg" } } })
+  wrong("row 1: option 'method' cannot be 'stream'; did you mean 'streamed'?",
+    { rows = { { bytes = 9, seconds = 1, method = "stream" } } })
+  wrong("calibrate.fit: mine: 2 rows: a line and its errors need 3", { name = "mine", rows = { good[1], good[2] } })
+  wrong("row 3: it took 0 seconds", { rows = { good[1], good[2], { bytes = 10, seconds = 0 } } })
+  wrong("there is no operation 'all_reduse'; did you mean 'all_reduce'?", { rows = good, operation = "all_reduse" })
+  wrong("all_reduce is between 0 ranks", { rows = good, operation = "all_reduce" })
+  wrong("all_to_all has no algorithm 'tree'", { rows = good, operation = "all_to_all", ranks = 4, algorithm = "tree" })
+  local fit = small.fit()
+  fails("fit:seconds: a size of -1 bytes", fit.seconds, fit, -1)
+  fails("fit:curve: a message of 1024 bytes took", fit.curve, fit, { latency = "1 s" })
+  fails("latncy", function() return fit.latncy end)
+  fails("needs a fit as argument 1", plot.calibration, 3, "no.svg")
+  fit:close()
+  fails("closed", fit.json, fit)
+end)
+
+claim("tables are refused by their line", function()
+  write "bytes,seconds\n8,1e-6\n9,fast\n"
+  fails("times.csv:3:3", calibrate.read, "times.csv")
+  fails("nowhere.csv", calibrate.read, "nowhere.csv")
+  fails("unknown option 'column'; did you mean 'columns'?", calibrate.read, "times.csv", { column = {} })
+  fails("columns: unknown option 'second'; did you mean 'seconds'?", calibrate.read, "times.csv", { columns = { second = "x" } })
+  fails("columns.seconds", calibrate.read, "times.csv", { columns = { seconds = {} } })
+end)
+
+claim("a line with a row far off gives the line, and names the row", function()
+  local fit = small.fit()
+  equal(fit.name .. " " .. fit.operation .. " " .. fit.algorithm .. " " .. fit.ranks, "small p2p direct 2")
+  near(fit.latency, 4e-6)
+  near(fit.bandwidth, 20e9)
+  near(fit.half_size, 80e3)
+  near(fit:seconds "80 kB", 8e-6)
+  equal(fit.outliers, 1)
+  assert(fit.rows[4].outlier and fit.rows[4].trust == 0 and not fit.rows[5].outlier)
+  near(fit.rows[4].error, -2 / 3)
+  near(fit.line.within_5, 0.9)
+  equal(fit.line.rows .. " " .. fit.sizes .. " " .. fit.freedom, "10 10 8")
+  assert(fit.told.latency and fit.told.bandwidth and not fit.apart and not fit.bent)
+  assert(tostring(fit):find("row 4: 64.00 KiB in", 1, true), tostring(fit))
+  assert(fit:json():find('"outliers":1', 1, true))
+  local points, full = fit:curve()
+  equal(#points, 9) -- without the row that is far off
+  near(points[1].bytes / (points[1].efficiency * full), fit.rows[1].seconds)
+  equal(points[9].efficiency, 1)
+  local plain = calibrate.fit { rows = fit.rows and {
+    { bytes = 1, seconds = 1 }, { bytes = 2, seconds = 2, weight = 3 }, { bytes = 4, seconds = "5 s" } }, least_squares = true }
+  assert(plain.errors.bandwidth > 0 and plain.outliers == 0)
+end)
+
+claim("streamed messages tell latency from half size", function()
+  local rows = {}
+  for i = 1, 8 do
+    local held = (4 ^ (i + 3) + 20e3) / 10e9
+    rows[2 * i - 1] = { bytes = 4 ^ (i + 3), seconds = 3e-6 + held }
+    rows[2 * i] = { bytes = 4 ^ (i + 3), seconds = held, method = "streamed" }
+  end
+  local fit = calibrate.fit { rows = rows }
+  assert(fit.apart)
+  near(fit.latency, 3e-6)
+  near(fit.half_size, 20e3)
+  near(fit:seconds(30e3, { method = "streamed" }), 5e-6)
+  local one = {}
+  for i = 1, 8 do one[i] = rows[2 * i] end
+  fit = calibrate.fit { rows = one }
+  assert(fit.latency == nil and fit.errors.latency == nil and fit.told.latency == false)
+  assert(fit.notes:find "streamed messages hide the latency")
+end)
+
+claim("curves of a table go into fit as they come", function()
+  local lines = { "curve,operation,ranks,bytes,time [us],remark" }
+  for i = 1, 12 do
+    local bytes = 4 ^ i
+    lines[#lines + 1] = ("ring,all_reduce,8,%d,%.17g,x"):format(bytes, 1e6 * 14 * (2e-6 + bytes / 8 / 50e9))
+    lines[#lines + 1] = ("pair,p2p,,%d,%.17g,"):format(bytes, 1e6 * (2e-6 + bytes / 50e9))
+  end
+  lines[#lines + 1] = "pair,p2p,,4,,"
+  write(table.concat(lines, "\n"))
+  local curves, skipped = calibrate.read("times.csv", { columns = { seconds = "time" } })
+  equal(#curves .. " " .. skipped .. " " .. curves[1].name .. " " .. #curves[2].rows, "2 1 ring 12")
+  for _, curve in ipairs(curves) do
+    local fit = calibrate.fit(curve)
+    near(fit.latency, 2e-6)
+    near(fit.bandwidth, 50e9)
+  end
+end)
+
+claim("the figure's table has every row", function()
+  if not os.execute "command -v gnuplot >/dev/null 2>&1" then return end
+  for _, ending in ipairs { "svg", "png", "pdf" } do
+    plot.calibration(small.fit(), "fit." .. ending)
+    local file = assert(io.open("fit." .. ending .. ".tsv"))
+    local text = file:read "a"
+    file:close()
+    equal(select(2, text:gsub("\nmeasured\t", "")) .. " " .. select(2, text:gsub("\nfar off\t", "")), "9 1")
+    os.remove("fit." .. ending)
+    os.remove("fit." .. ending .. ".tsv")
+  end
+end)
+
+os.remove "times.csv"
+check.done()
