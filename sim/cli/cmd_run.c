@@ -11,17 +11,6 @@
 
 enum { MOST_SCRIPT = 64 << 20 };
 
-/* The table `arg` as the stock interpreter has it: 0 is the script, negative what is before it. */
-static void set_arg(lua_State *L, const ss_cli *cli)
-{
-    lua_createtable(L, cli->argc - cli->first, cli->first + 1);
-    for (int i = 0; i < cli->argc; i++) {
-        lua_pushstring(L, cli->argv[i]);
-        lua_rawseti(L, -2, i - cli->first);
-    }
-    lua_setglobal(L, "arg");
-}
-
 /* The whole script, so that the record can have the very text that ran. */
 static int load_script(lua_State *L, const char *script)
 {
@@ -59,7 +48,7 @@ static int body(lua_State *L)
 {
     ss_cli *cli = ss_host_cli(L);
     const char *script = cli->argument[0];
-    set_arg(L, cli);
+    ss_host_set_arg(L, cli, cli->first);
     ss_lua_add_script_folder(L, script);
     load_script(L, script);
     int n = 0;

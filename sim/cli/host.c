@@ -250,13 +250,12 @@ static void push_arguments(lua_State *L, const ss_cli *cli)
     }
 }
 
-/* The global `arg`, from which a record takes the command that made it: 0 is the command. */
-static void set_arg(lua_State *L, const ss_cli *cli)
+void ss_host_set_arg(lua_State *L, const ss_cli *cli, int zero)
 {
-    lua_createtable(L, cli->argc, 1);
+    lua_createtable(L, cli->argc - zero, zero + 1);
     for (int i = 0; i < cli->argc; i++) {
         lua_pushstring(L, cli->argv[i]);
-        lua_rawseti(L, -2, i - 1);
+        lua_rawseti(L, -2, i - zero);
     }
     lua_setglobal(L, "arg");
 }
@@ -264,7 +263,7 @@ static void set_arg(lua_State *L, const ss_cli *cli)
 static int script_body(lua_State *L)
 {
     ss_cli *cli = ss_host_cli(L);
-    set_arg(L, cli);
+    ss_host_set_arg(L, cli, 1);
     const char *path =
         lua_pushfstring(L, "%s/scripts/lua/commands/%s.lua", ss_lua_home(L), cli->command->name);
     if (luaL_loadfilex(L, path, "t"))

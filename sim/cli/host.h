@@ -13,6 +13,10 @@ int ss_host_call(ss_cli *cli, lua_CFunction body);
 /* Inside a body: the command line that ss_host_call was given. */
 ss_cli *ss_host_cli(lua_State *L);
 
+/* The global `arg`, from which a record takes the command that made it: argv[zero] is at 0, what is
+ * before it at negative places, as the stock interpreter has it. */
+void ss_host_set_arg(lua_State *L, const ss_cli *cli, int zero);
+
 /* Message handler: the error as text, with a traceback under --debug and for what goes wrong inside
  * our own Lua files. */
 int ss_host_traceback(lua_State *L);

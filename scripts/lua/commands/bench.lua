@@ -5,9 +5,10 @@ local report = require "soapstone.report"
 
 local given = ...
 
-local most = require "scripts.lua.commands.parts".of(given).count "tasks" or 1000000
+local parts = require "scripts.lua.commands.parts".of(given)
+local most = parts.count "tasks" or 1000000
 if most < 1 then soapstone.refuse("--tasks is %d; it must be at least 1", most) end
-local seed = given.seed and math.tointeger(given.seed[#given.seed]) or 0
+local seed = math.tointeger(parts.last "seed" or 0)
 
 local function processor()
   local file = io.open "/proc/cpuinfo"

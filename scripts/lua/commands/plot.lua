@@ -3,11 +3,8 @@
 local soapstone = require "soapstone"
 
 local given = ...
+local last = require "scripts.lua.commands.parts".of(given).last
 local kind = given[1]
-
-local function last(name)
-  return given[name] and given[name][#given[name]]
-end
 
 local draw = rawget(soapstone.plot, kind)
 if kind == "lines" then
