@@ -1,8 +1,8 @@
 /* lower.h - model x strategy x topology -> task graph ("lowering").
  *
- * Structural order (docs/decisions/0002-structural-ids.md): phase 0 forward, 1 backward, 2 barrier, 3 gradient transfers,
- * 4 update, 5 weight transfers; within forward by operator position, within backward by
- * reverse position; within an operator first the transfers into it (edge slot, producer part,
+ * Structural order (docs/decisions/0002-structural-ids.md): phase 0 forward, 1 backward, 2 barrier,
+ * 3 gradient transfers, 4 update, 5 weight transfers; within forward by operator position, within
+ * backward by reverse position; within an operator first the transfers into it (edge slot, producer part,
  * consumer part, hop, segment), then accumulations, then its parts.  FlexFlow (MLSys 2019)
  * section 5.1 has the forward rules; backward, gradient meeting and update follow the authors' 2018
  * simulator and are options here.  Backward tasks exist where a gradient is wanted: for operators

@@ -226,8 +226,8 @@ ss_status ss_lower_meet(ss_lowering *w, ss_weight weight, ss_error *err);
 ss_status ss_lower_update(ss_lowering *w, ss_weight weight, ss_error *err);
 ss_status ss_lower_send_back(ss_lowering *w, ss_weight weight, ss_error *err);
 
-/* lower.c: checks what is given, empties `out`, sets up *w; then the parts of an operator, after the
- * messages to them (and, backward, the sums). */
+/* lower.c: checks what is given, empties `out`, sets up *w; then the parts of an operator, after
+ * the messages to them (and, backward, the sums). */
 ss_status ss_lower_start(const ss_model *m, const ss_topology *t, ss_routes *r,
                          const ss_strategy *s, const ss_timer *timer,
                          const ss_lower_options *options, ss_lowered *out, ss_lowering *w,

@@ -41,11 +41,6 @@ typedef struct drawing {
     ss_error *err;
 } drawing;
 
-static bool is_message(const ss_view_task *t)
-{
-    return t->kind == SS_TASK_TRANSFER || t->kind == SS_TASK_COLLECTIVE;
-}
-
 /* ---------------------------------------------------------------------------------------- nodes */
 
 static void join(const drawing *d, node *into, uint32_t task)
@@ -61,7 +56,7 @@ static void join(const drawing *d, node *into, uint32_t task)
     const ss_view_task *first = &d->v->task[into->first];
     into->tasks += t->hop == 0;
     into->hops++;
-    into->work += !is_message(t);
+    into->work += !ss_view_is_message(t);
     into->lane = into->lane == t->lane ? into->lane : 0;
     into->one_op = into->one_op && !strcmp(first->op, t->op);
     into->like_ops = into->like_ops && ss_dot_same_but_numbers(first->op, t->op);

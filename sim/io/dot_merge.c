@@ -76,11 +76,6 @@ const char *ss_dot_phase(const ss_view_task *t)
                                                                                  : "work";
 }
 
-static bool is_message(const ss_view_task *t)
-{
-    return t->kind == SS_TASK_TRANSFER || t->kind == SS_TASK_COLLECTIVE;
-}
-
 static uint64_t class_hash(const merger *m, ss_dot_merging level, uint32_t task)
 {
     const ss_view_task *t = &m->v->task[m->root[task]];
@@ -97,8 +92,8 @@ static uint64_t class_hash(const merger *m, ss_dot_merging level, uint32_t task)
     if (level == SS_DOT_LAYERS)
         h = hash_but_numbers(h, t->op);
     if (level == SS_DOT_PARTS)
-        h = ss_hash_u64(is_message(t) ? ss_hash_u64(h, t->from) : h,
-                        is_message(t) ? t->to : t->lane);
+        h = ss_hash_u64(ss_view_is_message(t) ? ss_hash_u64(h, t->from) : h,
+                        ss_view_is_message(t) ? t->to : t->lane);
     return h;
 }
 
@@ -120,7 +115,7 @@ static bool same_class(const merger *m, ss_dot_merging level, uint32_t a, uint32
     if (strcmp(x->op, y->op))
         return false;
     return level == SS_DOT_OPERATORS ||
-           (is_message(x) ? x->from == y->from && x->to == y->to : x->lane == y->lane);
+           (ss_view_is_message(x) ? x->from == y->from && x->to == y->to : x->lane == y->lane);
 }
 
 static void find_classes(merger *m, ss_dot_merging level, uint32_t *class)

@@ -109,16 +109,16 @@ void ss_journal_remove(ss_journal *j)
     ss_journal_close(j);
 }
 
-int ss_journal_look(const char *name)
+ss_journal_state ss_journal_look(const char *name)
 {
     char *path = name_of_journal(name);
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     ss_free(path);
     if (fd < 0)
-        return 0;
+        return SS_JOURNAL_NONE;
     bool is_ours = !flock(fd, LOCK_SH | LOCK_NB);
     close(fd);
-    return is_ours ? 1 : 2;
+    return is_ours ? SS_JOURNAL_LEFT : SS_JOURNAL_HELD;
 }
 
 /* ------------------------------------------------------------------------------------- reading */

@@ -68,7 +68,12 @@ ss_status ss_journal_cut(ss_journal *j, uint64_t written, uint64_t sum, ss_error
 void ss_journal_remove(ss_journal *j); /* and closes */
 void ss_journal_close(ss_journal *j);
 
-/* 0: there is none; 1: there is one, and nobody writes to it; 2: somebody does. */
-int ss_journal_look(const char *name);
+/* Left: there is one, and nobody writes to it; held: somebody does. */
+typedef enum ss_journal_state {
+    SS_JOURNAL_NONE,
+    SS_JOURNAL_LEFT,
+    SS_JOURNAL_HELD
+} ss_journal_state;
+ss_journal_state ss_journal_look(const char *name);
 
 #endif

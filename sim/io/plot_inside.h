@@ -50,6 +50,8 @@ ss_status ss_plot_draw(const char *figure, const ss_text *table, const char *pat
 
 ss_status ss_plot_gantt_data(const ss_view *v, const ss_plot_options *o, ss_text *out,
                              ss_error *err);
+ss_status ss_plot_links_data(const ss_view *v, const ss_plot_options *o, ss_text *out,
+                             ss_error *err);
 ss_status ss_plot_memory_data(const ss_view *v, const ss_plot_options *o, ss_text *out,
                               ss_error *err);
 

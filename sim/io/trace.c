@@ -308,11 +308,6 @@ static ss_status write_end(writer *w, char phase, uint32_t id, const slice *at, 
     return finish(w);
 }
 
-static bool is_message(const ss_view_task *t)
-{
-    return t->kind == SS_TASK_TRANSFER || t->kind == SS_TASK_COLLECTIVE;
-}
-
 /* An arrow for each dependency that a message makes or meets, if both its ends are shown. */
 static ss_status write_flows(writer *w)
 {
@@ -321,7 +316,7 @@ static ss_status write_flows(writer *w)
     for (uint32_t e = 0; e < v->edges && !s; e++) {
         const ss_view_task *a = &v->task[v->edge[e][0]], *b = &v->task[v->edge[e][1]];
         uint32_t from = w->shown_as[v->edge[e][0]], to = w->shown_as[v->edge[e][1]];
-        if (!from || !to || (!is_message(a) && !is_message(b)))
+        if (!from || !to || (!ss_view_is_message(a) && !ss_view_is_message(b)))
             continue;
         ss_time whole_ns = (a->end - a->start) / PS_IN_NS;
         ss_time leaves = a->start + (whole_ns > 1 ? (whole_ns - 1) * PS_IN_NS : 0);

@@ -149,7 +149,7 @@ ss_status ss_trajectory_create(const char *path, const ss_trajectory_inputs *in,
     ss_text content = {0};
     ss_status s = in->starts ? ss_log_blank(path, &t, err)
                              : ss_fail(err, SS_EINVAL, "%s: a search without a start", path);
-    bool had_journal = ss_journal_look(path) != 0;
+    bool had_journal = ss_journal_look(path) != SS_JOURNAL_NONE;
     if (!s)
         s = check_path(path, err);
     if (!s)

@@ -128,7 +128,7 @@ ss_status ss_log_open(const char *path, ss_trajectory **out, ss_log_recovery *fo
     *found = (ss_log_recovery){0};
     if (access(path, F_OK))
         return ss_fail(err, SS_ENOTFOUND, "cannot read %s: there is no such file", path);
-    bool had_journal = ss_journal_look(path) != 0;
+    bool had_journal = ss_journal_look(path) != SS_JOURNAL_NONE;
     ss_status s = ss_log_blank(path, &t, err);
     if (!s)
         s = ss_journal_open(path, &t->journal, &content, err);
@@ -174,7 +174,7 @@ static void tell(const char *path, const ss_log_recovery *found, ss_text *report
 
 ss_status ss_trajectory_repair(const char *path, ss_text *report, ss_error *err)
 {
-    if (!ss_journal_look(path))
+    if (ss_journal_look(path) == SS_JOURNAL_NONE)
         return repair_whole(path, report, err);
     ss_log_recovery found;
     ss_trajectory *t;
@@ -189,7 +189,12 @@ ss_status ss_trajectory_repair(const char *path, ss_text *report, ss_error *err)
 
 ss_trajectory_state ss_trajectory_look(const char *path)
 {
-    static const ss_trajectory_state state[] = {SS_TRAJECTORY_CLOSED, SS_TRAJECTORY_KILLED,
-                                                SS_TRAJECTORY_BEING_WRITTEN};
-    return state[ss_journal_look(path)];
+    switch (ss_journal_look(path)) {
+    case SS_JOURNAL_LEFT:
+        return SS_TRAJECTORY_KILLED;
+    case SS_JOURNAL_HELD:
+        return SS_TRAJECTORY_BEING_WRITTEN;
+    default:
+        return SS_TRAJECTORY_CLOSED;
+    }
 }

@@ -51,6 +51,12 @@ typedef struct ss_view_task {
     int64_t bytes;
 } ss_view_task;
 
+/* A message, or the meeting of a weight's gradients as one task: bytes move, and nothing is computed. */
+static inline bool ss_view_is_message(const ss_view_task *t)
+{
+    return t->kind == SS_TASK_TRANSFER || t->kind == SS_TASK_COLLECTIVE;
+}
+
 typedef struct ss_view_held {
     uint32_t lane;
     ss_time at;

@@ -1,4 +1,4 @@
-/* lua_config.c - how an operator is cut and where its parts are, as a script says it and reads it. */
+/* lua_config.c - how an operator is cut and placed, as a script says it and reads it. */
 #include <string.h>
 
 #include <lauxlib.h>

@@ -12,7 +12,7 @@
 
 enum { PATH = 200 };
 
-/* -- who ---------------------------------------------------------------------------------------- */
+/* -- who -------------------------------------------------------------------------------------- */
 
 /* Adds a word so that a shell reads it as it is. */
 static void add_word(luaL_Buffer *b, const char *word, bool first)

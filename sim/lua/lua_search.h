@@ -44,7 +44,7 @@ typedef struct ss_lua_effort {
     double free;
 } ss_lua_effort;
 
-/* Starts, moves and configurations alone (lua_search_space.c), around what `out` has for options. */
+/* Starts, moves and configurations alone, around what `out` has for options. */
 void ss_lua_search_read_space(lua_State *L, int problem, int index, const char *what,
                               const ss_lua_effort *e, ss_lua_search_request *out);
 int ss_lua_search_exhaustive(lua_State *L); /* search.exhaustive */

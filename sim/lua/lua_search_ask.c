@@ -56,8 +56,8 @@ static ss_status look_at(ss_lua_search *s, uint32_t chain, const ss_search_stand
     return status;
 }
 
-/* Fills in `best` where a chain has found another one since.  A search that leaves memory alone does
- * not know what fits, and one that makes it cost knows the sum only: a simulation each. */
+/* Fills in `best` where a chain has found another one since.  A search that leaves memory alone
+ * does not know what fits, and one that makes it cost knows the sum only: a simulation each. */
 static ss_status look_at_bests(ss_lua_search *s, const ss_lua_problem *p, ss_error *err)
 {
     ss_score_options o = s->options.score;

@@ -1,4 +1,4 @@
-/* lua_search_space.c - where a search begins and what it may change: starts, moves, configurations. */
+/* lua_search_space.c - where a search begins and what it may do: starts, moves, configurations. */
 #include <string.h>
 
 #include <lauxlib.h>

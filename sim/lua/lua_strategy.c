@@ -1,4 +1,4 @@
-/* lua_strategy.c - strategies from a script: changed by hand, pinned, compared, loaded and saved. */
+/* lua_strategy.c - strategies from a script: changed by hand, pinned, compared, kept. */
 #include <string.h>
 
 #include <lauxlib.h>

@@ -25,8 +25,8 @@ typedef struct ss_lua_cut {
     uint32_t devices;
 } ss_lua_cut;
 
-/* Reads { degrees =, devices = } at `index` over what is in `cut`, which stays where nothing is said.
- * `topology`: its box's index.  Devices that were read are kept by values left on the stack. */
+/* Reads { degrees =, devices = } at `index` over what is in `cut`, which stays where nothing is
+ * said.  `topology`: its box's index.  Devices that were read are kept by values left on the stack. */
 void ss_lua_read_cut(lua_State *L, int index, const ss_op_def *def, int topology, const char *what,
                      ss_lua_cut *cut);
 

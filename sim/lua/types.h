@@ -15,8 +15,8 @@
 #include "simulate/engine.h"
 #include "simulate/result.h"
 
-/* What boxes hold: that of a problem its model and topology, those of strategies, results and searches
- * their problem. */
+/* What boxes hold: that of a problem its model and topology, those of strategies, results and
+ * searches their problem. */
 enum { SS_LUA_HOLD_MODEL = 0, SS_LUA_HOLD_TOPOLOGY = 1, SS_LUA_HOLD_PROBLEM = 0 };
 
 /* A model, and what new tensors of it are made of. */
