@@ -37,7 +37,7 @@ _soapstone() {
       mapfile -t COMPREPLY < <(compgen -W 'ring tree halving_doubling pairwise' -- "$word")
       return ;;
     --links)
-      mapfile -t COMPREPLY < <(compgen -W 'fifo-hop fifo-pipe fifo-path' -- "$word")
+      mapfile -t COMPREPLY < <(compgen -W 'fifo-hop fifo-pipe fifo-path shared' -- "$word")
       return ;;
   esac
   case $word in

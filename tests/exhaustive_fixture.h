@@ -157,7 +157,7 @@ static inline ss_lower_options tiny_options(void)
     o.aggregate = o.training && o.sync >= SS_SYNC_RING && tiny_chance(40);
     o.partial_sums = tiny_chance(50);
     o.update_passes = tiny_chance(50) ? 0 : 3;
-    o.links = (ss_links_mode)tiny_draw(0, SS_LINKS_MODES - 1);
+    o.links = (ss_links_mode)tiny_draw(0, SS_LINKS_SHARED - 1);
     o.segment_bytes = tiny_chance(70) ? 0 : tiny_draw(5, 40);
     o.max_segments = (uint32_t)tiny_draw(0, 4);
     return o;

@@ -31,6 +31,8 @@ step() {
 
 # The count (or how many times the default) first, the seed second, in every one of them.
 step "a million task graphs against the slow twin" ./tests/property/prop_engine 1000000 20
+step "a hundred thousand sequences of flows against the slow twin" ./tests/property/prop_sharing 100000 20
+step "a hundred thousand task graphs over shared links against the slow twin" ./tests/property/prop_shared 100000 20
 step "a hundred thousand lowerings against the slow twin" ./tests/property/prop_lower 100000 20
 step "a million changes in place, and ten thousand in a row, against simulating anew" ./tests/property/prop_live 1000000 20 10000
 step "searches of ten thousand proposals, row by row the same whichever way they score" ./tests/property/prop_ways 20 10000 20

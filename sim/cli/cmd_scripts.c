@@ -21,7 +21,7 @@
 
 static const ss_flag simulate_flags[] = {
     {"dag", 0, "FILE", "a bare task graph in JSON, instead of a model"},
-    {"links", 0, "MODE", "fifo-hop, fifo-pipe or fifo-path"},
+    {"links", 0, "MODE", "fifo-hop, fifo-pipe, fifo-path or shared"},
     {"segment", 0, "SIZE", "messages are cut into pieces of this size: \"4 MiB\""},
     {"max-segments", 0, "N", "and into no more than so many"},
     {"model", 'm', "NAME", "one of models/ (nmt), or the path of a file of your own"},

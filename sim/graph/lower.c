@@ -42,6 +42,14 @@ static ss_status refuse_options(const ss_lower_options *o, ss_error *err)
             "aggregate makes one task of a meeting by ring, tree or two_level, and sync is "
             "%s",
             ss_sync_name(o->sync));
+    if (o->links == SS_LINKS_SHARED && o->training && o->aggregate)
+        return ss_fail(err, SS_EINVAL,
+                       "aggregate makes one task that holds its links, and shared links are held by "
+                       "nobody: give one of the two");
+    if (o->links == SS_LINKS_SHARED && o->training && o->sync == SS_SYNC_CLOSED_FORM)
+        return ss_fail(err, SS_EINVAL,
+                       "sync closed_form makes tasks that hold all links, and shared links are held "
+                       "by nobody; ring, tree, two_level and parameter_server send messages");
     if (!(o->update_passes >= 0) || o->update_passes > 1e6)
         return ss_fail(err, SS_EINVAL, "update_passes is %g: it must be from 0 to 1e6",
                        o->update_passes);

@@ -14,7 +14,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-static const char *const mode_names[SS_LINKS_MODES] = {"fifo-hop", "fifo-pipe", "fifo-path"};
+static const char *const mode_names[SS_LINKS_MODES] = {"fifo-hop", "fifo-pipe", "fifo-path",
+                                                       "shared"};
 
 static const char *const kind_names[SS_TASK_KINDS] = {
     "none",       "compute", "forward", "backward", "lumped",
@@ -36,14 +37,9 @@ ss_status ss_links_mode_parse(const char *text, ss_links_mode *out, ss_error *er
             return SS_OK;
         }
     }
-    if (!strcmp(text, "shared"))
-        return ss_fail(
-            err, SS_EUNSUPPORTED,
-            "links \"shared\" (max-min fair rates) are not offered by this version; there are "
-            "fifo-hop, fifo-pipe and fifo-path");
     const char *near = ss_nearest(text, mode_names, SS_LINKS_MODES);
     return ss_fail(err, SS_EINVAL,
-                   "links \"%s\": there are fifo-hop, fifo-pipe and fifo-path%s%s%s", text,
+                   "links \"%s\": there are fifo-hop, fifo-pipe, fifo-path and shared%s%s%s", text,
                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
@@ -220,9 +216,20 @@ static inline void push_edge(ss_tasks *t, uint32_t before)
     t->first_in[t->n + 1] = t->edges;
 }
 
+/* Where links are shared nobody holds one. */
+static bool is_held_link(const ss_tasks *t, uint32_t where)
+{
+    return t->mode == SS_LINKS_SHARED && where > t->devices && where <= t->devices + t->links;
+}
+
 static ss_status refuse_task(const ss_tasks *t, uint32_t where, ss_time hold, int64_t bytes,
                              ss_error *err)
 {
+    if (is_held_link(t, where))
+        return ss_fail(err, SS_EINVAL,
+                       "task %u would hold link %u; shared links are crossed by transfers and held "
+                       "by nobody",
+                       t->n + 1, where - t->devices);
     if (where == 0 || where > (uint64_t)t->devices + t->links + t->sets)
         return ss_fail(
             err, SS_EINVAL,
@@ -244,7 +251,7 @@ ss_status ss_tasks_add(ss_tasks *t, uint32_t resource, ss_time hold, int64_t byt
 {
     static const ss_task_label none = {0};
     if (resource - 1 >= t->devices + t->links + t->sets || hold < 0 || bytes < 0 ||
-        bytes > INT64_MAX - t->moved)
+        bytes > INT64_MAX - t->moved || is_held_link(t, resource))
         return refuse_task(t, resource, hold, bytes, err);
     if ((size_t)t->n + 1 >= t->cap) {
         ss_status s = reserve_tasks(t, 1, err);
@@ -354,6 +361,11 @@ ss_status ss_tasks_set(ss_tasks *t, const uint32_t *resource, uint32_t n, uint32
         if (resource[i] - 1 >= t->devices + t->links)
             return ss_fail(err, SS_EINVAL, "set: resource %u does not exist; there are 1 to %u",
                            resource[i], t->devices + t->links);
+        if (t->mode == SS_LINKS_SHARED && resource[i] <= t->devices)
+            return ss_fail(err, SS_EINVAL,
+                           "set: device %u; where links are shared, a set is the path of flows and "
+                           "has links only",
+                           resource[i]);
         if (i && resource[i] <= resource[i - 1])
             return ss_fail(err, SS_EINVAL, "set: resource %u comes after %u; they must ascend",
                            resource[i], resource[i - 1]);
@@ -368,10 +380,16 @@ ss_status ss_tasks_set(ss_tasks *t, const uint32_t *resource, uint32_t n, uint32
 
 /* Messages. */
 
+/* A message is one task, however many links it crosses. */
+static bool is_one_task(ss_links_mode mode)
+{
+    return mode == SS_LINKS_FIFO_PATH || mode == SS_LINKS_SHARED;
+}
+
 static uint32_t segments_of(ss_links_mode mode, int64_t bytes, int64_t segment_bytes,
                             uint32_t max_segments)
 {
-    if (mode == SS_LINKS_FIFO_PATH || segment_bytes <= 0 || max_segments <= 1 || bytes <= 1)
+    if (is_one_task(mode) || segment_bytes <= 0 || max_segments <= 1 || bytes <= 1)
         return 1;
     int64_t n = (bytes - 1) / segment_bytes + 1;
     return n < max_segments ? (uint32_t)n : max_segments;
@@ -382,7 +400,7 @@ uint64_t ss_tasks_transfer_count(ss_links_mode mode, uint32_t links, int64_t byt
 {
     if (links == 0)
         return 0;
-    if (mode == SS_LINKS_FIFO_PATH)
+    if (is_one_task(mode))
         return 1;
     return (uint64_t)links * segments_of(mode, bytes, segment_bytes, max_segments);
 }
@@ -466,7 +484,29 @@ static ss_status add_hops(ss_tasks *t, const uint32_t *link, uint32_t links, int
     return SS_OK;
 }
 
-/* fifo-path: one task that holds all links of the route. */
+/* The set of the links of a route. */
+static ss_status set_of_route(ss_tasks *t, const uint32_t *link, uint32_t links, uint32_t *where,
+                              ss_error *err)
+{
+    ss_status s = reserve_set(t, links, err);
+    if (s)
+        return s;
+    uint32_t *row = t->of_set + t->first_of_set[t->sets + 1];
+    for (uint32_t i = 0; i < links; i++) { /* routes are short: insertion */
+        uint32_t k = i;
+        for (; k && row[k - 1] > t->devices + link[i]; k--)
+            row[k] = row[k - 1];
+        row[k] = t->devices + link[i];
+    }
+    for (uint32_t i = 1; i < links; i++)
+        if (row[i] == row[i - 1])
+            return ss_fail(err, SS_EINVAL, "a route crosses link %u twice", row[i] - t->devices);
+    *where = settle_set(t, links);
+    return SS_OK;
+}
+
+/* fifo-path: one task that holds all links of the route.  shared: one task on the path of that set,
+ * also if it is one link, which it does not hold. */
 static ss_status add_path(ss_tasks *t, const uint32_t *link, uint32_t links, int64_t bytes,
                           const ss_task_label *label, const ss_task *before, uint32_t befores,
                           ss_error *err)
@@ -484,23 +524,13 @@ static ss_status add_path(ss_tasks *t, const uint32_t *link, uint32_t links, int
                           ss_format_quantity(slowest, SS_UNIT_BYTES_PER_SECOND, rate, sizeof rate));
 
     uint32_t where = t->devices + link[0];
-    if (links > 1) {
-        ss_status s = reserve_set(t, links, err);
+    if (links > 1 || t->mode == SS_LINKS_SHARED) {
+        ss_status s = set_of_route(t, link, links, &where, err);
         if (s)
             return s;
-        uint32_t *row = t->of_set + t->first_of_set[t->sets + 1];
-        for (uint32_t i = 0; i < links; i++) { /* routes are short: insertion */
-            uint32_t k = i;
-            for (; k && row[k - 1] > t->devices + link[i]; k--)
-                row[k] = row[k - 1];
-            row[k] = t->devices + link[i];
-        }
-        for (uint32_t i = 1; i < links; i++)
-            if (row[i] == row[i - 1])
-                return ss_fail(err, SS_EINVAL, "a route crosses link %u twice",
-                               row[i] - t->devices);
-        where = settle_set(t, links);
     }
+    if (t->mode == SS_LINKS_SHARED)
+        (void)ss_time_from_seconds(latency, "latency", &hold, err); /* the longer time has passed */
     ss_task_label l = *label;
     l.hop = 0;
     push_task(t, where, hold, bytes, &l);
@@ -520,7 +550,7 @@ ss_status ss_tasks_transfer(ss_tasks *t, const uint32_t *link, uint32_t links, i
     ss_status s = check_message(t, link, links, bytes, segment_bytes, before, befores, err);
     if (s || links == 0)
         return s;
-    bool path = t->mode == SS_LINKS_FIFO_PATH;
+    bool path = is_one_task(t->mode);
     uint32_t segments = segments_of(t->mode, bytes, segment_bytes, max_segments);
     uint64_t hops = path ? 1 : links;
     uint64_t tasks = hops * segments;
@@ -549,7 +579,7 @@ static ss_status check_edges(const ss_tasks *t, ss_error *err)
             if (a > t->n)
                 return ss_fail(err, SS_EINVAL, "task %u waits for task %u; there are 1 to %u", b, a,
                                t->n);
-            if (t->hold[a] == 0 && ss_tasks_lag(t, (ss_task){a}) == 0)
+            if (ss_tasks_is_instant(t, (ss_task){a}))
                 return ss_fail(
                     err, SS_EINVAL,
                     "task %u waits for task %u, which takes no time and has a larger id: "

@@ -5,6 +5,9 @@
  * order: by what the task is (phase, operator position, part, edge, hop), never by when it came to
  * mind; then equal ready times are broken the same way whatever the history (design 3.2).
  *
+ * Where links are shared, a transfer holds nothing: its set is the path of its flow, its hold the
+ * latency before, and how long it takes is found by the simulation.
+ *
  * The result of a simulation is unique if along every edge (ready, id) grows, that is, if a task that
  * takes no time has a smaller id than its successors.  ss_tasks_finish refuses other graphs.
  *
@@ -26,6 +29,7 @@ typedef enum ss_links_mode {
     SS_LINKS_FIFO_HOP, /* exclusive, one link after the other, each for latency + bytes/bandwidth */
     SS_LINKS_FIFO_PIPE, /* the same, but held for bytes/bandwidth only: latency passes outside */
     SS_LINKS_FIFO_PATH, /* exclusive, the whole route for sum(latency) + bytes/min(bandwidth) */
+    SS_LINKS_SHARED,    /* a fluid flow over all links at once after sum(latency), max-min fair */
     SS_LINKS_MODES
 } ss_links_mode;
 
@@ -80,7 +84,8 @@ typedef struct ss_tasks {
     ss_links_mode mode;
 
     /* by task, [n + 1] */
-    ss_time *hold;   /* how long its resource is taken */
+    ss_time
+        *hold; /* how long its resource is taken; of a shared transfer how long before it flows */
     uint32_t *where; /* resource, or devices + links + set (from ss_tasks_set) */
     int64_t *bytes;  /* payload of a transfer; 0 of compute */
     ss_task_label *label;
@@ -134,7 +139,7 @@ ss_status ss_tasks_set(ss_tasks *t, const uint32_t *resource, uint32_t n, uint32
 
 /* A message over links (1 .. t->links, in order, none twice), after `before[0..befores-1]`, by the
  * mode of the graph: in fifo-hop and fifo-pipe a chain of tasks, one for each link and segment; in
- * fifo-path one task.  Its last tasks, all of which a receiver must wait for, are
+ * fifo-path and shared one task.  Its last tasks, all of which a receiver must wait for, are
  * *first .. *first + *n - 1.
  * A message is cut into the fewest segments of at most segment_bytes, but never more than
  * max_segments (0 or 1, or segment_bytes 0: not cut); they differ by a byte at most, and each follows
@@ -164,7 +169,21 @@ static inline ss_time ss_tasks_lag(const ss_tasks *t, ss_task task)
     return ss_tasks_lag_at(t, t->where[task.i]);
 }
 
-/* The resources that a task holds. */
+/* Whether a task is a transfer over shared links: it holds nothing, waits for its hold, and then is a flow
+ * on the path that is its set. */
+static inline bool ss_tasks_flows(const ss_tasks *t, ss_task task)
+{
+    return t->mode == SS_LINKS_SHARED && t->where[task.i] > t->devices + t->links;
+}
+
+/* Whether a task takes no time.  A flow takes a picosecond at least. */
+static inline bool ss_tasks_is_instant(const ss_tasks *t, ss_task task)
+{
+    bool flows = ss_tasks_flows(t, task) && t->bytes[task.i] > 0;
+    return !flows && t->hold[task.i] == 0 && ss_tasks_lag(t, task) == 0;
+}
+
+/* The resources that a task holds, or flows over. */
 const uint32_t *ss_tasks_resources(const ss_tasks *t, ss_task task, uint32_t *n);
 
 /* Payload of all transfers, each message once however many hops and segments: the bytes of tasks

@@ -436,7 +436,7 @@ static ss_status number_tasks(const content *c, const shape *x, const ss_dag_opt
             route_of(c, &x[i], &links);
             all = ss_tasks_transfer_count(o->mode, links, x[i].bytes, o->segment_bytes,
                                           o->max_segments);
-            last = o->mode == SS_LINKS_FIFO_PATH ? 1 : all / links;
+            last = all == 1 ? 1 : all / links; /* one task, or hops of so many segments */
         }
         next += all;
         if (next > UINT32_MAX / 2)
@@ -481,7 +481,7 @@ static ss_status check_order(const content *c, const ss_dag *d, ss_error *err)
     for (uint32_t i = 0; i < c->deps; i++) {
         uint32_t a = c->before[i], b = c->after[i];
         ss_task last = {d->first[a].i + d->count[a] - 1};
-        if (a < b || d->tasks.hold[last.i] > 0 || ss_tasks_lag(&d->tasks, last) > 0)
+        if (a < b || !ss_tasks_is_instant(&d->tasks, last))
             continue;
         return refuse(
             c, err, SS_EINVAL,

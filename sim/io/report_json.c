@@ -126,6 +126,7 @@ static ss_status json_waited(const ss_view *v, ss_text *out, ss_error *err)
         return s;
     add_seconds(out, "queueing_device_s", v->path_queueing_device);
     add_seconds(out, "queueing_link_s", v->path_queueing_link);
+    add_seconds(out, "slowed_s", v->path_slowed);
     key(out, "waited_for");
     ss_text_add(out, "[");
     for (uint32_t i = 0; i < n; i++) {

@@ -296,6 +296,7 @@ static void mark_critical_path(builder *b)
     b->v->path_transfer = c->transfer;
     b->v->path_queueing = c->queueing;
     b->v->path_queueing_device = c->queueing_device;
+    b->v->path_slowed = c->slowed;
     b->v->path_queueing_link = c->queueing_link;
 }
 
@@ -356,8 +357,10 @@ static const char *assumptions(builder *b)
 {
     ss_text *t = &b->text;
     ss_text_clear(t);
-    ss_text_add(t, "A1 one duration a task; A2 full bandwidth, links %s; A3 FIFO; A4 no overhead",
-                ss_links_mode_name(b->r->lowered->tasks.mode));
+    ss_links_mode mode = b->r->lowered->tasks.mode;
+    ss_text_add(t, "A1 one duration a task; A2 %s, links %s; A3 FIFO; A4 no overhead",
+                mode == SS_LINKS_SHARED ? "broken: bandwidth shared max-min" : "full bandwidth",
+                ss_links_mode_name(mode));
     if (b->m)
         assume_of_lowering(t, b->m, &b->r->lowered->options);
     if (b->r->costs)

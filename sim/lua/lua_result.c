@@ -265,10 +265,11 @@ static int get_critical(lua_State *L, int index)
         return 1;
     const ss_critical *c = &check(L, index)->result->critical;
     const ss_view *v = ss_lua_view(L, index);
-    lua_createtable(L, 0, 7);
+    lua_createtable(L, 0, 8);
     ss_lua_set_time(L, "compute", c->compute);
     ss_lua_set_time(L, "transfer", c->transfer);
     ss_lua_set_time(L, "queueing", c->queueing);
+    ss_lua_set_time(L, "slowed", c->slowed);
     ss_lua_set_time(L, "queueing_device", c->queueing_device);
     ss_lua_set_time(L, "queueing_link", c->queueing_link);
     set_waited(L, v);

@@ -400,6 +400,10 @@ ss_status ss_exhaustive(const ss_model *m, const ss_topology *t, const ss_timer 
                         const ss_exhaustive_options *o, const ss_search_sink *sink,
                         const ss_watch *watch, ss_exhaustive_result *out, ss_error *err)
 {
+    if (o->lower.links == SS_LINKS_SHARED)
+        return ss_fail(err, SS_EUNSUPPORTED,
+                       "an exhaustive search has no bounds for shared links; it proves an optimum for "
+                       "fifo-hop, fifo-pipe and fifo-path");
     double now = ss_seconds_now();
     walk w = {.o = o, .callers = watch, .out = out, .began = now};
     w.watch = (ss_watch){.context = &w, .look = look_at_clock, .over = watch_over};

@@ -117,13 +117,14 @@ ss_status ss_critical_find(const ss_tasks *t, const ss_timeline *l, ss_critical 
     ss_status s = SS_RESERVE(out->step, out->cap, n, "the critical path", err);
     if (s)
         return s;
-    out->compute = out->transfer = out->queueing = 0;
+    out->compute = out->transfer = out->queueing = out->slowed = 0;
     out->n = n;
     for (uint32_t i = last, k = n; i; i = released_by(t, l, i)) {
         ss_time queueing = l->start[i] - l->ready[i];
         ss_time work = ss_timeline_finish(t, l, (ss_task){i}) - l->start[i];
         out->step[--k] = (ss_critical_step){.task = {i}, .queueing = queueing};
         out->queueing += queueing;
+        out->slowed += ss_timeline_slowed(t, l, (ss_task){i});
         if (is_transfer(t, i))
             out->transfer += work;
         else

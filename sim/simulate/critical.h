@@ -23,6 +23,7 @@ typedef struct ss_critical {
     uint32_t n, cap;
     ss_time compute, transfer, queueing;    /* their sum is the makespan */
     ss_time queueing_device, queueing_link; /* their sum is queueing */
+    ss_time slowed; /* of transfer: more than alone, by what crossed the same shared links */
 } ss_critical; /* {0} */
 
 ss_status ss_critical_find(const ss_tasks *t, const ss_timeline *l, ss_critical *out, ss_error *err);

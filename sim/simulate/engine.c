@@ -12,14 +12,14 @@
  *   finish of a task of the batch or later, so as long as the next in the queue is ready before all
  *   these finishes, nothing that is still to be told can come before it.
  */
-#include "simulate/engine.h"
+#include "simulate/engine_inside.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/mem.h"
 #include "graph/cycle.h"
-#include "simulate/queue.h"
 
 #if defined(__GNUC__)
 #define PREFETCH(address) __builtin_prefetch(address)
@@ -32,35 +32,10 @@
  * is less work. */
 enum { BATCH = 16, SMALL_BATCH = 2, SMALL = 1 << 16, FRESH = 64 };
 
-typedef struct node {
-    ss_time ready; /* latest finish of the predecessors so far */
-    union {
-        ss_time hold;  /* until it starts */
-        ss_time start; /* from then on */
-    };
-    uint32_t missing; /* predecessors that have not started */
-    uint32_t where;
-    uint32_t first, last; /* its successors: out[first] .. out[last-1] */
-} node;
-
-typedef struct resource {
-    ss_time free, lag;
-} resource;
-
 typedef struct started {
     ss_time finish;
     uint32_t first, last; /* rows of its successors */
 } started;
-
-struct ss_engine {
-    node *node;
-    uint32_t node_cap;
-    resource *resource;
-    uint32_t resource_cap;
-    ss_queue queue;
-    const ss_watch *watch;
-    uint32_t at_once; /* 0: BATCH or SMALL_BATCH */
-};
 
 ss_status ss_engine_new(ss_engine **out, ss_error *err)
 {
@@ -75,6 +50,8 @@ void ss_engine_free(ss_engine *e)
     ss_free(e->node);
     ss_free(e->resource);
     ss_queue_free(&e->queue);
+    ss_sharing_free(e->sharing);
+    ss_free(e->fresh);
     ss_free(e);
 }
 
@@ -86,7 +63,8 @@ void ss_engine_take_at_once(ss_engine *e, uint32_t tasks)
 size_t ss_engine_memory(const ss_engine *e)
 {
     return sizeof *e + e->node_cap * sizeof *e->node + e->resource_cap * sizeof *e->resource +
-           ss_queue_memory(&e->queue);
+           ss_queue_memory(&e->queue) + e->fresh_cap * sizeof *e->fresh +
+           (e->sharing ? ss_sharing_memory(e->sharing) : 0);
 }
 
 static ss_status no_room(ss_error *err)
@@ -119,25 +97,27 @@ static ss_status reserve(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_e
     return ss_queue_clear(&e->queue, err);
 }
 
+/* Where links are shared, engine_shared.c looks itself for what is ready at first. */
 static ss_status set_out(ss_engine *e, const ss_tasks *t, ss_error *err)
 {
     uint32_t resources = t->devices + t->links;
+    bool shared = t->mode == SS_LINKS_SHARED;
     for (uint32_t r = 0; r <= resources; r++)
-        e->resource[r] = (resource){0, r ? t->lag[r] : 0};
+        e->resource[r] = (ss_resource_at_work){0, r ? t->lag[r] : 0};
     for (uint32_t i = 1; i <= t->n; i++) {
-        node *x = &e->node[i];
-        *x = (node){.hold = t->hold[i],
-                    .missing = t->first_in[i + 1] - t->first_in[i],
-                    .where = t->where[i],
-                    .first = t->first_out[i],
-                    .last = t->first_out[i + 1]};
-        if (x->missing == 0 && !ss_queue_push(&e->queue, (ss_entry){0, i, x->where}))
+        ss_task_at_work *x = &e->node[i];
+        *x = (ss_task_at_work){.hold = t->hold[i],
+                               .missing = t->first_in[i + 1] - t->first_in[i],
+                               .where = t->where[i],
+                               .first = t->first_out[i],
+                               .last = t->first_out[i + 1]};
+        if (x->missing == 0 && !shared && !ss_queue_push(&e->queue, (ss_entry){0, i, x->where}))
             return no_room(err);
     }
     return SS_OK;
 }
 
-static ss_status refuse_overflow(uint32_t id, ss_error *err)
+ss_status ss_engine_refuse_overflow(uint32_t id, ss_error *err)
 {
     return ss_fail(err, SS_ERANGE,
                    "task %u would end later than 106 days after the start, which times cannot hold",
@@ -163,10 +143,10 @@ static ss_time take_set(ss_engine *e, const ss_tasks *t, uint32_t id, ss_time re
 /* Starts the task that is next; false: its finish does not fit. */
 static inline bool start_task(ss_engine *e, const ss_tasks *t, ss_entry x, started *out)
 {
-    node *row = &e->node[x.id];
+    ss_task_at_work *row = &e->node[x.id];
     ss_time start = x.ready, hold = row->hold, lag = 0;
     if (x.where <= t->devices + t->links) {
-        resource *r = &e->resource[x.where];
+        ss_resource_at_work *r = &e->resource[x.where];
         if (r->free > start)
             start = r->free;
         lag = r->lag;
@@ -195,7 +175,7 @@ static inline uint32_t tell_row(ss_engine *e, const ss_tasks *t, uint32_t first,
     uint32_t n = 0;
     for (uint32_t o = first; o < last; o++) {
         uint32_t id = t->out[o];
-        node *x = &e->node[id];
+        ss_task_at_work *x = &e->node[id];
         ss_time ready = finish > x->ready ? finish : x->ready;
         x->ready = ready;
         fresh[n] = (ss_entry){ready, id, x->where};
@@ -266,10 +246,12 @@ ss_status ss_engine_run(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_er
     if (!t->finished)
         return ss_fail(err, SS_EINVAL, "the task graph was not finished (ss_tasks_finish)");
     ss_status s = reserve(e, t, out, err);
-    if (!s)
-        s = set_out(e, t, err);
     if (s)
         return s;
+    if ((s = set_out(e, t, err)))
+        return s;
+    if (t->mode == SS_LINKS_SHARED)
+        return ss_engine_run_shared(e, t, out, err);
     started batch[BATCH];
     ss_time makespan = 0;
     uint32_t done = 0, look = SS_LOOK_EVERY;
@@ -283,7 +265,7 @@ ss_status ss_engine_run(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_er
         do {
             ss_entry x = ss_queue_pop(q);
             if (!start_task(e, t, x, &batch[n]))
-                return refuse_overflow(x.id, err);
+                return ss_engine_refuse_overflow(x.id, err);
             ss_time finish = batch[n++].finish;
             if (finish < bound)
                 bound = finish;
@@ -328,6 +310,40 @@ static int by_ready_then_id(const void *a, const void *b)
     return ss_entry_before(x, y) ? -1 : ss_entry_before(y, x);
 }
 
+/* What a flow and its latency take where nobody else is, in picoseconds. */
+static double time_alone(const ss_tasks *t, uint32_t i)
+{
+    uint32_t n;
+    const uint32_t *r = ss_tasks_resources(t, (ss_task){i}, &n);
+    double narrowest = INFINITY;
+    for (uint32_t k = 0; k < n; k++)
+        narrowest = fmin(narrowest, t->bytes_per_s[r[k] - t->devices]);
+    return (double)t->hold[i] + (double)t->bytes[i] / narrowest * SS_PICOSECONDS;
+}
+
+ss_time ss_timeline_slowed(const ss_tasks *t, const ss_timeline *l, ss_task task)
+{
+    if (!ss_tasks_flows(t, task))
+        return 0;
+    ss_time took = l->end[task.i] - l->start[task.i];
+    ss_time slowed = took - (ss_time)llrint(time_alone(t, task.i));
+    return slowed > 0 ? slowed : 0;
+}
+
+/* A flow waits for nobody, and is no faster than alone on its narrowest link. */
+static ss_status check_flow(const ss_tasks *t, const ss_timeline *l, uint32_t i, ss_error *err)
+{
+    double alone = time_alone(t, i);
+    double took = (double)(l->end[i] - l->start[i]);
+    if (l->start[i] != l->ready[i])
+        return ss_fail(err, SS_EINVAL, "E5: transfer %u is ready at %lld ps and starts at %lld ps",
+                       i, (long long)l->ready[i], (long long)l->start[i]);
+    if (!(took >= alone * (1 - 1e-12) - 1))
+        return ss_fail(err, SS_EINVAL, "E6: transfer %u takes %g ps, and alone it would take %g ps",
+                       i, took, alone);
+    return SS_OK;
+}
+
 static ss_status check_ready_and_end(const ss_tasks *t, const ss_timeline *l, uint32_t i,
                                      ss_error *err)
 {
@@ -341,6 +357,8 @@ static ss_status check_ready_and_end(const ss_tasks *t, const ss_timeline *l, ui
         return ss_fail(err, SS_EINVAL,
                        "E1: task %u is ready at %lld ps, its predecessors are finished at %lld ps",
                        i, (long long)l->ready[i], (long long)ready);
+    if (ss_tasks_flows(t, (ss_task){i}))
+        return check_flow(t, l, i, err);
     if (l->end[i] - l->start[i] != t->hold[i])
         return ss_fail(err, SS_EINVAL, "E4: task %u runs from %lld ps to %lld ps and takes %lld ps",
                        i, (long long)l->start[i], (long long)l->end[i], (long long)t->hold[i]);
@@ -357,6 +375,8 @@ static ss_status check_starts(const ss_tasks *t, const ss_timeline *l, ss_entry 
     qsort(order, t->n, sizeof *order, by_ready_then_id);
     for (uint32_t k = 0; k < t->n; k++) {
         uint32_t i = order[k].id, n;
+        if (ss_tasks_flows(t, (ss_task){i}))
+            continue;
         const uint32_t *r = ss_tasks_resources(t, (ss_task){i}, &n);
         ss_time start = l->ready[i];
         for (uint32_t j = 0; j < n; j++)

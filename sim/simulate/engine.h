@@ -1,6 +1,6 @@
-/* engine.h - full simulation of a task graph with exclusive resources.
+/* engine.h - full simulation of a task graph.
  *
- * One rule (design 3.2): a free resource takes the waiting task with the smallest (ready, id); a task
+ * For what holds its resources, one rule (design 3.2): a free resource takes the waiting task with the smallest (ready, id); a task
  * that holds several resources starts when it is first at each of them.  Since (ready, id) grows along
  * every edge, taking tasks from one queue in that order and starting each at
  *     max(ready, end of the task before it on each of its resources)
@@ -10,6 +10,11 @@
  *   E3  start = max(ready, end of the previous task on each resource)
  *   E4  end = start + hold
  * FlexFlow (MLSys 2019), algorithm 1, without its open ends (ties, cycles).
+ *
+ * A transfer over shared links (SS_LINKS_SHARED) holds nothing; for it
+ *   E5  start = ready
+ *   E6  end is where a flow that begins at start + hold ends, at the rates of sharing.h, in whole
+ *       picoseconds: no earlier than alone on its narrowest link
  */
 #ifndef SS_ENGINE_H
 #define SS_ENGINE_H
@@ -48,7 +53,10 @@ void ss_engine_take_at_once(ss_engine *e, uint32_t tasks);
 ss_time ss_timeline_finish(const ss_tasks *t, const ss_timeline *l, ss_task task); /* end + lag */
 void ss_timeline_free(ss_timeline *l);
 
-/* E1 to E4 in code, O(n log n); the sentence names the first task that breaks one. */
+/* How much longer a transfer over shared links took than alone; 0 for all other tasks. */
+ss_time ss_timeline_slowed(const ss_tasks *t, const ss_timeline *l, ss_task task);
+
+/* E1 to E6 in code (of E6 the bound), O(n log n); the sentence names the first task that breaks one. */
 ss_status ss_timeline_check(const ss_tasks *t, const ss_timeline *l, ss_error *err);
 
 size_t ss_engine_memory(const ss_engine *e);

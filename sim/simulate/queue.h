@@ -19,6 +19,7 @@
 
 #include "base/status.h"
 #include "base/units.h"
+#include "base/wide.h"
 
 enum {
     SS_QUEUE_NEAR = 1024,  /* entries in the heap: 16 KiB */
@@ -59,22 +60,13 @@ bool ss_queue_push_later(ss_queue *q, ss_entry x);
 /* Fills an empty heap from the buckets, of which some are not empty. false: as for push. */
 bool ss_queue_refill(ss_queue *q);
 
-#if defined(__SIZEOF_INT128__)
 /* One comparison, no branch. */
-__extension__ typedef unsigned __int128 ss_wide;
-
 static inline bool ss_entry_before(const ss_entry *a, const ss_entry *b)
 {
     ss_wide x = (ss_wide)(uint64_t)a->ready << 64 | (uint64_t)a->id << 32;
     ss_wide y = (ss_wide)(uint64_t)b->ready << 64 | (uint64_t)b->id << 32;
     return x < y;
 }
-#else
-static inline bool ss_entry_before(const ss_entry *a, const ss_entry *b)
-{
-    return (a->ready < b->ready) | ((a->ready == b->ready) & (a->id < b->id));
-}
-#endif
 
 static inline void ss_queue_sift_up(ss_entry *near, uint32_t i, ss_entry x)
 {

@@ -2,6 +2,7 @@
 
 #include "simulate/result.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,7 +137,10 @@ static ss_status use_resource(ss_result *r, uint32_t resource, ss_task task, ss_
                            err);
     ss_link_use *link = &r->link[resource - r->devices];
     ss_time wait = r->timeline.start[task.i] - r->timeline.ready[task.i];
-    link->busy += t->hold[task.i]; /* exclusive: no more than the makespan */
+    if (ss_tasks_flows(t, task))
+        wait = ss_timeline_slowed(t, &r->timeline, task);
+    else
+        link->busy += t->hold[task.i]; /* exclusive: no more than the makespan */
     if (wait > link->longest_wait)
         link->longest_wait = wait;
     if (t->label[task.i].kind != SS_TASK_TRANSFER)
@@ -281,6 +285,18 @@ static ss_status start_account(ss_result *r, ss_error *err)
     return SS_OK;
 }
 
+/* A shared link is busy for what its bytes take at full bandwidth, so that busy by step time is how
+ * much of it was used; ends are whole picoseconds, so the sum may pass the step by as many as it had messages. */
+static void account_shared_links(ss_result *r)
+{
+    const ss_tasks *t = &r->lowered->tasks;
+    for (uint32_t l = 1; l <= r->links && t->mode == SS_LINKS_SHARED; l++) {
+        double busy = (double)r->link[l].bytes / t->bytes_per_s[l] * SS_PICOSECONDS;
+        double most = (double)r->timeline.makespan;
+        r->link[l].busy = busy < most ? (ss_time)llrint(busy) : r->timeline.makespan;
+    }
+}
+
 /* Everything but memory held. */
 static ss_status account(ss_result *r, const ss_topology *topology, ss_routes *routes,
                          const ss_watch *watch, ss_error *err)
@@ -293,6 +309,8 @@ static ss_status account(ss_result *r, const ss_topology *topology, ss_routes *r
         if (!s)
             s = use_task(r, topology, routes, (ss_task){i}, err);
     }
+    if (!s)
+        account_shared_links(r);
     if (!s)
         s = account_communication(r, err);
     if (!s)

@@ -25,10 +25,11 @@ typedef struct ss_device_use {
 
 /* By link, [links + 1]. */
 typedef struct ss_link_use {
-    ss_time busy;
+    ss_time busy;         /* taken; of a shared link what its bytes take at full bandwidth */
     int64_t bytes;        /* of every message that crossed it */
     uint32_t messages;    /* that crossed it; a message cut into segments counts as that many */
-    ss_time longest_wait; /* of a message that was there, for this link */
+    ss_time longest_wait; /* of a message that was there, for this link; of a shared one, the most that
+                           * a message on it was slowed by others, on whichever link of its route */
 } ss_link_use;
 
 typedef struct ss_result {

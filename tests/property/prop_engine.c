@@ -45,7 +45,7 @@ static void draw_manner(manner *m)
     m->tasks = draw(draw(4) ? 50 : 200);
     if (draw(2500) == 0)
         m->tasks = MOST_TASKS - 20; /* a queue that has to grow */
-    m->mode = (ss_links_mode)draw(SS_LINKS_MODES);
+    m->mode = (ss_links_mode)draw(SS_LINKS_SHARED); /* prop_shared has that */
     m->longest = longest[draw(6)];
     m->edges = draw(5);
     m->window = 1 + draw(draw(2) ? 8 : 200);

@@ -52,7 +52,7 @@ function soapstone.pairs(t) end
 ---@field aggregate? boolean a meeting is one task of closed-form time
 ---@field partial_sums? boolean adding gradients takes time
 ---@field update_passes? number how often an update reads and writes its weights
----@field links? "fifo-hop"|"fifo-pipe"|"fifo-path"
+---@field links? "fifo-hop"|"fifo-pipe"|"fifo-path"|"shared"
 ---@field segment? soapstone.quantity messages are cut into pieces of this size
 ---@field max_segments? integer
 
@@ -442,7 +442,7 @@ function strategy:close() end
 ---@field over_capacity boolean
 ---@field devices soapstone.device_use[]
 ---@field links soapstone.link_use[]
----@field critical { compute: number, transfer: number, queueing: number, queueing_device: number, queueing_link: number, waited_for: { name: string, link: boolean, queueing: number }[], steps: soapstone.critical_step[] }
+---@field critical { compute: number, transfer: number, slowed: number, queueing: number, queueing_device: number, queueing_link: number, waited_for: { name: string, link: boolean, queueing: number }[], steps: soapstone.critical_step[] }
 ---@field assumptions string
 ---@field wall_clock { lower: number, simulate: number }
 local result = {}

@@ -1,0 +1,501 @@
+/* sharing.c - flows come and go; when the next one ends.  Rates: sharing_solve.c. */
+#include "simulate/sharing_inside.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/mem.h"
+
+enum { SCALED_BITS = 57 }; /* of the fastest link; four more for links that are set, one to add */
+
+ss_status ss_sharing_new(ss_sharing **out, ss_error *err)
+{
+    *out = ss_alloc_zeroed(1, sizeof **out);
+    return *out ? SS_OK : ss_fail_memory(err, "shared links", sizeof **out);
+}
+
+void ss_sharing_free(ss_sharing *s)
+{
+    if (!s)
+        return;
+    ss_free(s->class);
+    ss_free(s->clock);
+    ss_free(s->lane);
+    ss_free(s->more);
+    ss_free(s->of_class);
+    ss_free(s->at);
+    ss_free(s->row);
+    ss_free(s->flow);
+    ss_ends_free(&s->ends);
+    ss_free(s->of_slot);
+    ss_free(s->free_slot);
+    ss_free(s->dirty);
+    ss_free(s->changed);
+    ss_free(s->solve_class);
+    ss_free(s->solve_lane);
+    ss_free(s->watch);
+    ss_free(s->filling);
+    ss_free(s);
+}
+
+size_t ss_sharing_memory(const ss_sharing *s)
+{
+    size_t per_class =
+        sizeof *s->class + sizeof *s->clock + sizeof *s->dirty + sizeof *s->solve_class;
+    size_t per_lane = sizeof *s->lane + sizeof *s->more + sizeof *s->changed +
+                      sizeof *s->solve_lane + sizeof *s->filling;
+    return sizeof *s + s->class_cap * per_class + s->lane_cap * per_lane +
+           s->of_cap * (sizeof *s->of_class + sizeof *s->at + sizeof *s->row + sizeof *s->watch) +
+           s->flow_cap * sizeof *s->flow + ss_ends_memory(&s->ends) +
+           s->slot_cap * (sizeof *s->of_slot + sizeof *s->free_slot);
+}
+
+/* Units. */
+
+int ss_sharing_scale_for(double fastest_bytes_per_s)
+{
+    int bits = 0;
+    (void)frexp(fastest_bytes_per_s, &bits);
+    return SCALED_BITS - bits;
+}
+
+int64_t ss_sharing_units(double bytes_per_s, int scale)
+{
+    double units = ldexp(bytes_per_s, scale);
+    return units < 0x1p62 ? (int64_t)llrint(units) : INT64_C(1) << 62;
+}
+
+/* What a flow is served when it ends; false: no rate would do so in the time there is. */
+static bool served_by_end(int64_t bytes, int scale, ss_wide *out)
+{
+    ss_wide units = (ss_wide)(uint64_t)bytes * SS_PICOSECONDS;
+    if (ldexp(ss_wide_double(units), scale) >= 0x1p122)
+        return false;
+    if (scale >= 0)
+        *out = units << scale;
+    else if (scale > -127)
+        *out = (units >> -scale) + (units >> (-scale - 1) & 1);
+    else
+        *out = 0;
+    return true;
+}
+
+/* Setting out. */
+
+static ss_status reserve_lanes(ss_sharing *s, size_t need, ss_error *err)
+{
+    if (need <= s->lane_cap)
+        return SS_OK;
+    ss_status e;
+    if ((e = SS_REGROW(s->lane, need, "shared links", err)) ||
+        (e = SS_REGROW(s->more, need, "shared links", err)) ||
+        (e = SS_REGROW(s->changed, need, "shared links", err)) ||
+        (e = SS_REGROW(s->solve_lane, need, "shared links", err)) ||
+        (e = SS_REGROW(s->filling, need, "shared links", err)))
+        return e;
+    s->lane_cap = (uint32_t)need;
+    return SS_OK;
+}
+
+static ss_status reserve_classes(ss_sharing *s, size_t need, ss_error *err)
+{
+    if (need <= s->class_cap)
+        return SS_OK;
+    ss_status e;
+    if ((e = SS_REGROW(s->class, need, "flows of paths", err)) ||
+        (e = SS_REGROW(s->clock, need, "flows of paths", err)) ||
+        (e = SS_REGROW(s->dirty, need, "flows of paths", err)) ||
+        (e = SS_REGROW(s->solve_class, need, "flows of paths", err)))
+        return e;
+    s->class_cap = (uint32_t)need;
+    return SS_OK;
+}
+
+static ss_status reserve_rows(ss_sharing *s, size_t need, ss_error *err)
+{
+    if (need <= s->of_cap)
+        return SS_OK;
+    ss_status e;
+    if ((e = SS_REGROW(s->of_class, need, "links of paths", err)) ||
+        (e = SS_REGROW(s->at, need, "links of paths", err)) ||
+        (e = SS_REGROW(s->row, need, "links of paths", err)) ||
+        (e = SS_REGROW(s->watch, need, "links of paths", err)))
+        return e;
+    s->of_cap = (uint32_t)need;
+    return SS_OK;
+}
+
+static uint32_t count_caps(const ss_paths *p)
+{
+    uint32_t caps = 0;
+    for (uint32_t i = 1; p->cap && i <= p->n; i++)
+        caps += p->cap[i] > 0;
+    return caps;
+}
+
+static ss_status reserve(ss_sharing *s, uint32_t links, const ss_paths *p, ss_error *err)
+{
+    uint32_t caps = count_caps(p);
+    size_t members = (p->n ? p->first[p->n + 1] - p->first[1] : 0) + (size_t)caps;
+    if (members > UINT32_MAX || (uint64_t)links + caps >= UINT32_MAX)
+        return ss_fail(err, SS_ERANGE, "paths of flows have more than 2^32 links in all");
+    ss_status e = reserve_lanes(s, (size_t)links + caps + 1, err);
+    if (!e)
+        e = reserve_classes(s, (size_t)p->n + 1, err);
+    if (!e)
+        e = reserve_rows(s, members + 1, err);
+    return e;
+}
+
+/* Lanes of each class, and how many classes each lane can have. */
+static void lay_out_classes(ss_sharing *s, const ss_paths *p)
+{
+    uint32_t at = 0, caps = 0;
+    for (uint32_t c = 1; c <= p->n; c++) {
+        uint32_t weight = p->weight ? p->weight[c] : 1;
+        s->class[c] = (ss_flow_class){.level = INFINITY, .weight = weight, .first = at};
+        s->clock[c] = (ss_class_clock){0};
+        for (uint32_t k = p->first[c]; k < p->first[c + 1]; k++)
+            s->of_class[at++] = p->link[k] - p->link_before;
+        if (p->cap && p->cap[c] > 0) {
+            uint32_t lane = s->links + ++caps;
+            s->lane[lane].capacity = ss_sharing_units(p->cap[c], s->scale);
+            s->lane[lane].level = (double)s->lane[lane].capacity / weight;
+            s->of_class[at++] = lane;
+        }
+        s->class[c].last = at;
+    }
+    for (uint32_t k = 0; k < at; k++)
+        s->more[s->of_class[k]].n++;
+    uint32_t first = 0;
+    for (uint32_t l = 1; l <= s->lanes; l++) {
+        s->more[l].first = first;
+        first += s->more[l].n;
+        s->more[l].n = 0;
+    }
+}
+
+ss_status ss_sharing_start(ss_sharing *s, uint32_t links, const double *bytes_per_s,
+                           const ss_paths *p, ss_error *err)
+{
+    ss_status e = reserve(s, links, p, err);
+    if (e)
+        return e;
+    double fastest = 0;
+    for (uint32_t l = 1; l <= links; l++)
+        fastest = fmax(fastest, bytes_per_s[l]);
+    s->links = links;
+    s->lanes = links + count_caps(p);
+    s->classes = p->n;
+    s->scale = ss_sharing_scale_for(fastest);
+    s->most = INT64_C(1) << (SCALED_BITS + 4);
+    for (uint32_t l = 0; l <= s->lanes; l++) {
+        s->lane[l] = (ss_lane){.level = INFINITY};
+        s->more[l] = (ss_lane_more){0};
+    }
+    for (uint32_t l = 1; l <= links; l++)
+        s->lane[l].capacity = ss_sharing_units(bytes_per_s[l], s->scale);
+    lay_out_classes(s, p);
+    s->flows = s->free_flow = s->alive = 0;
+    s->slots = s->free_slots = 0;
+    s->dirties = s->changeds = 0;
+    s->epoch = s->settles = 0;
+    ss_ends_clear(&s->ends);
+    return SS_OK;
+}
+
+/* The heap of a class. */
+
+static bool flow_before(const ss_flow *a, const ss_flow *b)
+{
+    return a->end < b->end || (a->end == b->end && a->number < b->number);
+}
+
+static uint32_t meld(ss_flow *flow, uint32_t a, uint32_t b)
+{
+    if (!a || !b)
+        return a ? a : b;
+    if (flow_before(&flow[b], &flow[a])) {
+        uint32_t c = a;
+        a = b;
+        b = c;
+    }
+    flow[b].next = flow[a].child;
+    flow[a].child = b;
+    return a;
+}
+
+/* Children in pairs from the first on, then all pairs from the last on. */
+static uint32_t without_root(ss_flow *flow, uint32_t root)
+{
+    uint32_t pairs = 0;
+    for (uint32_t a = flow[root].child; a;) {
+        uint32_t b = flow[a].next, rest = b ? flow[b].next : 0;
+        flow[a].next = 0;
+        if (b)
+            flow[b].next = 0;
+        uint32_t pair = meld(flow, a, b);
+        flow[pair].next = pairs;
+        pairs = pair;
+        a = rest;
+    }
+    uint32_t all = 0;
+    while (pairs) {
+        uint32_t rest = flow[pairs].next;
+        flow[pairs].next = 0;
+        all = meld(flow, all, pairs);
+        pairs = rest;
+    }
+    return all;
+}
+
+/* When the first flow of a class ends. */
+
+static ss_time exact_end(const ss_sharing *s, uint32_t class)
+{
+    const ss_class_clock *t = &s->clock[class];
+    ss_wide end = s->flow[t->heap].end, rate = (uint64_t)s->class[class].rate;
+    if (end <= t->served)
+        return t->since;
+    if (!rate)
+        return SS_TIME_MAX;
+    ss_wide left = end - t->served + rate / 2, takes;
+    if (left <= UINT64_MAX)
+        takes = (uint64_t)left / (uint64_t)rate;
+    else
+        takes = left / rate;
+    return takes < (ss_wide)(SS_TIME_MAX - t->since) ? t->since + (ss_time)takes : SS_TIME_MAX;
+}
+
+void ss_class_set_end(ss_sharing *s, uint32_t class, ss_time earliest)
+{
+    ss_flow_class *c = &s->class[class];
+    const ss_class_clock *t = &s->clock[class];
+    ss_time at = earliest;
+    ss_wide end = s->flow[t->heap].end;
+    c->exact = false;
+    if (!c->rate && end > t->served) {
+        at = SS_TIME_MAX;
+        c->exact = true;
+    } else if (end > t->served) {
+        /* a little less than it can be, since the division rounds */
+        double takes = ss_wide_double(end - t->served) / (double)c->rate * (1 - 0x1p-49) - 1;
+        if (takes >= 0x1p63 - (double)t->since - 4096)
+            at = SS_TIME_MAX - 1;
+        else if (takes > 0 && t->since + (ss_time)takes > earliest)
+            at = t->since + (ss_time)takes;
+    }
+    ss_ends_set(&s->ends, t->slot - 1, at);
+}
+
+ss_time ss_sharing_next(ss_sharing *s)
+{
+    for (;;) {
+        ss_time at = ss_ends_least(&s->ends);
+        if (at == SS_TIME_MAX)
+            return at;
+        uint32_t slot = ss_ends_first(&s->ends), class = s->of_slot[slot];
+        if (s->class[class].exact)
+            return at;
+        s->class[class].exact = true;
+        ss_time exact = exact_end(s, class), since = s->clock[class].since;
+        ss_ends_set(&s->ends, slot, exact > since ? exact : since + 1);
+    }
+}
+
+/* Coming and going. */
+
+static ss_status take_slot(ss_sharing *s, uint32_t class, ss_error *err)
+{
+    if (s->free_slots) {
+        s->clock[class].slot = s->free_slot[--s->free_slots] + 1;
+    } else {
+        uint32_t need = s->slots + 1, cap = s->slot_cap;
+        if (need > cap) {
+            ss_ends old = s->ends;
+            s->ends = (ss_ends){0};
+            cap = ss_grown(cap, need);
+            ss_status e = ss_ends_reserve(&s->ends, cap, err);
+            if (!e)
+                e = SS_REGROW(s->of_slot, cap, "ends of flows", err);
+            if (!e)
+                e = SS_REGROW(s->free_slot, cap, "ends of flows", err);
+            if (e) {
+                ss_ends_free(&s->ends);
+                s->ends = old;
+                return e;
+            }
+            for (uint32_t i = 0; i < s->slots; i++)
+                ss_ends_set(&s->ends, i, old.level[0][i]);
+            ss_ends_free(&old);
+            s->slot_cap = cap;
+        }
+        s->clock[class].slot = ++s->slots;
+    }
+    s->of_slot[s->clock[class].slot - 1] = class;
+    return SS_OK;
+}
+
+static void go_onto_lanes(ss_sharing *s, uint32_t class)
+{
+    for (uint32_t k = s->class[class].first; k < s->class[class].last; k++) {
+        ss_lane_more *l = &s->more[s->of_class[k]];
+        s->at[k] = l->n;
+        s->row[l->first + l->n++] = (ss_on_lane){class, k};
+    }
+}
+
+void ss_class_leave(ss_sharing *s, uint32_t class)
+{
+    ss_flow_class *c = &s->class[class];
+    for (uint32_t k = s->class[class].first; k < s->class[class].last; k++) {
+        ss_lane_more *l = &s->more[s->of_class[k]];
+        ss_on_lane last = s->row[l->first + --l->n];
+        s->row[l->first + s->at[k]] = last;
+        s->at[last.k] = s->at[k];
+    }
+    uint32_t slot = s->clock[class].slot - 1;
+    ss_ends_set(&s->ends, slot, SS_TIME_MAX);
+    s->free_slot[s->free_slots++] = slot;
+    s->clock[class].slot = 0;
+    c->rate = 0;
+    c->level = INFINITY;
+    c->bottleneck = 0;
+}
+
+static void make_dirty(ss_sharing *s, uint32_t class)
+{
+    if (s->class[class].dirty)
+        return;
+    s->class[class].dirty = true;
+    s->dirty[s->dirties++] = class;
+}
+
+/* The weight of the flows on its lanes is more or less. */
+static void add_weight(ss_sharing *s, uint32_t class, uint64_t weight)
+{
+    for (uint32_t k = s->class[class].first; k < s->class[class].last; k++)
+        s->more[s->of_class[k]].weight += weight;
+}
+
+static ss_status take_flow(ss_sharing *s, uint32_t *out, ss_error *err)
+{
+    if (s->free_flow) {
+        *out = s->free_flow;
+        s->free_flow = s->flow[*out].next;
+        return SS_OK;
+    }
+    ss_status e = SS_RESERVE(s->flow, s->flow_cap, (size_t)s->flows + 2, "flows", err);
+    if (!e)
+        *out = ++s->flows;
+    return e;
+}
+
+ss_status ss_sharing_begin(ss_sharing *s, ss_time now, uint32_t path, int64_t bytes,
+                           uint32_t number, ss_error *err)
+{
+    ss_flow_class *c = &s->class[path];
+    ss_class_clock *t = &s->clock[path];
+    ss_wide served;
+    uint32_t f;
+    if (!served_by_end(bytes, s->scale, &served))
+        return ss_fail(err, SS_ERANGE,
+                       "a transfer of %lld bytes would take longer than 106 days, which times "
+                       "cannot hold",
+                       (long long)bytes);
+    ss_status e = take_flow(s, &f, err);
+    if (!e && !t->slot) {
+        e = take_slot(s, path, err);
+        if (e) {
+            s->flow[f].next = s->free_flow;
+            s->free_flow = f;
+        }
+    }
+    if (e)
+        return e;
+    if (!c->count && !c->counted)
+        go_onto_lanes(s, path);
+    ss_class_serve(s, path, now);
+    s->flow[f] = (ss_flow){.end = t->served + served, .number = number};
+    t->heap = meld(s->flow, t->heap, f);
+    c->count++;
+    s->alive++;
+    add_weight(s, path, c->weight);
+    make_dirty(s, path);
+    return SS_OK;
+}
+
+uint32_t ss_sharing_end(ss_sharing *s, ss_time now)
+{
+    if (ss_sharing_next(s) > now)
+        return 0;
+    uint32_t class = s->of_slot[ss_ends_first(&s->ends)];
+    ss_flow_class *c = &s->class[class];
+    ss_class_clock *t = &s->clock[class];
+    uint32_t f = t->heap, number = s->flow[f].number;
+    ss_class_serve(s, class, now);
+    t->heap = without_root(s->flow, f);
+    s->flow[f].next = s->free_flow;
+    s->free_flow = f;
+    c->count--;
+    s->alive--;
+    add_weight(s, class, -(uint64_t)c->weight);
+    make_dirty(s, class);
+    c->exact = true;
+    ss_ends_set(&s->ends, t->slot - 1, c->count ? exact_end(s, class) : SS_TIME_MAX);
+    return number;
+}
+
+ss_status ss_sharing_set_link(ss_sharing *s, ss_time now, uint32_t link, double bytes_per_s,
+                              ss_error *err)
+{
+    (void)now;
+    int64_t units = ss_sharing_units(bytes_per_s, s->scale);
+    if (units > s->most)
+        return ss_fail(err, SS_ERANGE,
+                       "link %u: %g bytes a second is more than 16 times what the fastest link had "
+                       "at the start",
+                       link, bytes_per_s);
+    ss_lane *l = &s->lane[link];
+    if (l->capacity == units)
+        return SS_OK;
+    bool known = false;
+    for (uint32_t i = 0; i < s->changeds; i++)
+        known |= s->changed[i] == link;
+    if (!known)
+        s->changed[s->changeds++] = link;
+    l->capacity = units;
+    return SS_OK;
+}
+
+int64_t ss_sharing_rate(const ss_sharing *s, uint32_t path)
+{
+    return s->class[path].count ? s->class[path].rate : 0;
+}
+
+int64_t ss_sharing_used(const ss_sharing *s, uint32_t link)
+{
+    return s->lane[link].used;
+}
+
+int64_t ss_sharing_capacity(const ss_sharing *s, uint32_t link)
+{
+    return s->lane[link].capacity;
+}
+
+int ss_sharing_scale(const ss_sharing *s)
+{
+    return s->scale;
+}
+
+uint32_t ss_sharing_flows(const ss_sharing *s)
+{
+    return s->alive;
+}
+
+uint32_t ss_sharing_bottleneck(const ss_sharing *s, uint32_t path)
+{
+    uint32_t lane = s->class[path].bottleneck;
+    return lane <= s->links ? lane : 0;
+}

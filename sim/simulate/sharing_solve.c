@@ -1,0 +1,414 @@
+/* sharing_solve.c - the rates after a change, found again only where they can be others.
+ *
+ * Progressive filling reaches its levels (rate by weight) in growing order, so all that it has done
+ * below the level at which a change is first felt stays as it is.  That level is
+ *   where flows leave a class: the level that held the class back;
+ *   where flows of weight m come to a full lane: not below level * w / (w + m), w being the weight of
+ *     the flows that it holds back (a flow that something lower holds back takes its level or more
+ *     from the lane, so it can be left out of the sum on both sides);
+ *   where a lane has another capacity: its level, or its new capacity by the weight of all its flows.
+ * Levels are rounded here, so the sum is taken a little low, which only means more work.
+ *
+ * Above it, only classes that are connected with the change by lanes can have other rates: they
+ * and their full lanes are filled again.  A lane that was not full connects nothing as long as it does
+ * not fill up: its sum is minded, and if it comes within a unit a flow of the capacity the solve is done
+ * again with that lane in it.  (With more than a unit a flow to spare it can never be the next to be
+ * full: each flow on it has its level or less than a unit below.)
+ */
+#include <math.h>
+
+#include "simulate/sharing_inside.h"
+
+static const double rounded_low = 1 - 1e-9;
+
+static bool is_full(const ss_lane *l)
+{
+    return l->level < INFINITY;
+}
+
+static bool is_cap(const ss_sharing *s, uint32_t lane)
+{
+    return lane > s->links;
+}
+
+/* ---- where the change is first felt ------------------------------------------------------ */
+
+static void count_more(ss_sharing *s, uint32_t class)
+{
+    const ss_flow_class *c = &s->class[class];
+    for (uint32_t k = c->first; k < c->last; k++) {
+        ss_lane_more *m = &s->more[s->of_class[k]];
+        if (m->counted != s->settles) {
+            m->counted = s->settles;
+            m->came = 0;
+        }
+        m->came += (uint64_t)(c->count - c->counted) * c->weight;
+    }
+}
+
+static double felt_on_lane(const ss_sharing *s, uint32_t lane)
+{
+    const ss_lane *l = &s->lane[lane];
+    const ss_lane_more *m = &s->more[lane];
+    if (is_cap(s, lane))
+        return l->level;
+    if (is_full(l))
+        return (l->level * m->level_weight - (double)m->weight) /
+               (m->level_weight + (double)m->came);
+    if (l->forced == s->settles && m->counted == s->settles)
+        return ((double)(l->capacity - l->used) - (double)m->weight) / (double)m->came;
+    return INFINITY;
+}
+
+static double felt_by_class(const ss_sharing *s, const ss_flow_class *c)
+{
+    double level = INFINITY;
+    for (uint32_t k = c->first; k < c->last; k++)
+        level = fmin(level, felt_on_lane(s, s->of_class[k]));
+    return level;
+}
+
+static double first_felt(const ss_sharing *s)
+{
+    double level = s->felt;
+    for (uint32_t i = 0; i < s->dirties; i++) {
+        const ss_flow_class *c = &s->class[s->dirty[i]];
+        if (c->count != c->counted)
+            level = fmin(level, felt_by_class(s, c));
+    }
+    for (uint32_t i = 0; i < s->changeds; i++) {
+        const ss_lane *l = &s->lane[s->changed[i]];
+        const ss_lane_more *m = &s->more[s->changed[i]];
+        if (m->weight)
+            level = fmin(level, fmin(l->level, (double)l->capacity / (double)m->weight));
+    }
+    return level * rounded_low;
+}
+
+/* ---- what is filled again ------------------------------------------------------------------ */
+
+/* These loops have no branches where none can be foreseen: an entry is written in any case, and
+ * counted if it is wanted. */
+
+static void look_into_lanes(ss_sharing *s, const ss_flow_class *c)
+{
+    uint32_t n = s->solve_lanes;
+    for (uint32_t k = c->first; k < c->last; k++) {
+        uint32_t lane = s->of_class[k];
+        ss_lane *l = &s->lane[lane];
+        bool wanted = is_full(l) | (l->forced == s->settles);
+        s->solve_lane[n] = lane;
+        n += wanted & (l->stamp != s->epoch);
+        l->stamp = wanted ? s->epoch : l->stamp;
+    }
+    s->solve_lanes = n;
+}
+
+/* What is left of a lane for those without a rate, who are taken in. */
+static void open_lane(ss_sharing *s, uint32_t lane, double felt)
+{
+    ss_lane *l = &s->lane[lane];
+    const ss_lane_more *m = &s->more[lane];
+    const ss_on_lane *row = s->row + m->first;
+    uint32_t n = s->solve_classes;
+    int64_t left = l->capacity - l->used;
+    uint64_t open = 0;
+    for (uint32_t i = 0; i < m->n; i++) {
+        ss_flow_class *c = &s->class[row[i].class];
+        bool in = c->level >= felt;
+        left += in ? c->rate * (int64_t)c->counted : 0;
+        open += in ? (uint64_t)c->count * c->weight : 0;
+        s->solve_class[n] = row[i].class;
+        n += in & (c->stamp != s->epoch);
+        c->stamp = in ? s->epoch : c->stamp;
+    }
+    s->solve_classes = n;
+    l->left = left;
+    l->open = open;
+    if (is_cap(s, lane)) { /* of one flow */
+        l->left = l->capacity;
+        l->open = open ? s->class[row[0].class].weight : 0;
+    }
+}
+
+static void take_in(ss_sharing *s, uint32_t class)
+{
+    ss_flow_class *c = &s->class[class];
+    if (c->stamp == s->epoch)
+        return;
+    c->stamp = s->epoch;
+    s->solve_class[s->solve_classes++] = class;
+}
+
+static void gather(ss_sharing *s, double felt)
+{
+    s->epoch += 2;
+    s->solve_classes = s->solve_lanes = s->watches = 0;
+    for (uint32_t i = 0; i < s->dirties; i++)
+        if (s->class[s->dirty[i]].moved)
+            take_in(s, s->dirty[i]);
+    for (uint32_t i = 0; i < s->changeds; i++) {
+        s->lane[s->changed[i]].stamp = s->epoch;
+        s->solve_lane[s->solve_lanes++] = s->changed[i];
+    }
+    for (uint32_t i = 0, k = 0; i < s->solve_lanes || k < s->solve_classes;) { /* both grow */
+        for (; k < s->solve_classes; k++)
+            look_into_lanes(s, &s->class[s->solve_class[k]]);
+        for (; i < s->solve_lanes; i++)
+            open_lane(s, s->solve_lane[i], felt);
+    }
+}
+
+/* A class that comes to lanes of which none is full would meet nothing that holds it back; and one
+ * that gets more than is left of a lane fills it. */
+static void force_lanes(ss_sharing *s, const ss_flow_class *c)
+{
+    double level = felt_by_class(s, c);
+    for (uint32_t k = c->first; k < c->last; k++) {
+        ss_lane *l = &s->lane[s->of_class[k]];
+        if ((double)(l->capacity - l->used) <= level * (double)s->more[s->of_class[k]].came)
+            l->forced = s->settles;
+    }
+}
+
+/* ---- filling ------------------------------------------------------------------------------- */
+
+static bool fills_before(const ss_filling *a, const ss_filling *b)
+{
+    /* each key is within 3 * 2^-53 of what it stands for */
+    if (a->key < b->key * (1 - 0x1p-50))
+        return true;
+    if (b->key < a->key * (1 - 0x1p-50))
+        return false;
+    ss_wide x = (ss_wide)(uint64_t)a->left * b->open, y = (ss_wide)(uint64_t)b->left * a->open;
+    return x < y || (x == y && a->lane < b->lane);
+}
+
+static ss_filling filling_of(const ss_sharing *s, uint32_t lane)
+{
+    const ss_lane *l = &s->lane[lane];
+    return (ss_filling){(double)l->left / (double)(int64_t)l->open, l->left, l->open, lane};
+}
+
+static void sift_down(ss_sharing *s, uint32_t i, ss_filling x)
+{
+    ss_filling *heap = s->filling;
+    uint32_t n = s->fillings;
+    for (;;) {
+        uint32_t k = 2 * i + 1;
+        if (k >= n)
+            break;
+        if (k + 1 < n && fills_before(&heap[k + 1], &heap[k]))
+            k++;
+        if (!fills_before(&heap[k], &x))
+            break;
+        heap[i] = heap[k];
+        i = k;
+    }
+    heap[i] = x;
+}
+
+static void drop_first(ss_sharing *s)
+{
+    if (--s->fillings)
+        sift_down(s, 0, s->filling[s->fillings]);
+}
+
+/* The class has its rate, and its other lanes have that much less to give.  Of lanes that are not
+ * looked into only the sum means something. */
+static inline void hold_back(ss_sharing *s, ss_flow_class *c, int64_t rate, const ss_filling *at)
+{
+    int64_t all = rate * (int64_t)c->count, more = all - c->rate * (int64_t)c->counted;
+    uint64_t weight = (uint64_t)c->weight * c->count;
+    uint32_t n = s->watches;
+    c->stamp = s->epoch + 1;
+    c->next_rate = rate;
+    c->next_bottleneck = at->lane;
+    for (uint32_t k = c->first; k < c->last; k++) {
+        uint32_t lane = s->of_class[k];
+        ss_lane *l = &s->lane[lane];
+        l->used += more;
+        l->left -= all;
+        l->open -= weight;
+        l->last_level = at->key;
+        l->last_weight = (double)(int64_t)weight;
+        s->watch[n] = lane;
+        n += (more > 0) & (l->stamp != s->epoch);
+    }
+    s->watches = n;
+}
+
+static void fill_lane(ss_sharing *s, const ss_filling *at)
+{
+    ss_lane_more *m = &s->more[at->lane];
+    int64_t of_one = at->left / (int64_t)at->open; /* of weight 1 */
+    for (uint32_t i = m->first; i < m->first + m->n; i++) {
+        ss_flow_class *c = &s->class[s->row[i].class];
+        if (c->stamp != s->epoch || !c->count)
+            continue;
+        if (c->weight == 1)
+            hold_back(s, c, of_one, at);
+        else
+            hold_back(s, c, (int64_t)((ss_wide)(uint64_t)at->left * c->weight / at->open), at);
+    }
+    m->filled = s->epoch;
+    s->lane[at->lane].last_weight = (double)(int64_t)at->open;
+}
+
+/* A cap has one class, which may have its rate. */
+static void fill_cap(ss_sharing *s, const ss_filling *at)
+{
+    ss_flow_class *c = &s->class[s->row[s->more[at->lane].first].class];
+    if (c->stamp == s->epoch && c->count)
+        hold_back(s, c, s->lane[at->lane].capacity, at);
+}
+
+static void fill(ss_sharing *s)
+{
+    s->fillings = 0;
+    for (uint32_t i = 0; i < s->solve_lanes; i++)
+        if (s->lane[s->solve_lane[i]].open)
+            s->filling[s->fillings++] = filling_of(s, s->solve_lane[i]);
+    for (uint32_t i = s->fillings / 2; i-- > 0;)
+        sift_down(s, i, s->filling[i]);
+    while (s->fillings) {
+        ss_filling at = s->filling[0];
+        const ss_lane *l = &s->lane[at.lane];
+        if (is_cap(s, at.lane)) {
+            fill_cap(s, &at);
+            drop_first(s);
+        } else if (!l->open) {
+            drop_first(s);
+        } else if (l->open != at.open) { /* shares only grow, so it goes down */
+            sift_down(s, 0, filling_of(s, at.lane));
+        } else {
+            fill_lane(s, &at);
+            drop_first(s);
+        }
+    }
+}
+
+/* ---- what comes of it ---------------------------------------------------------------------- */
+
+/* Whether some lane that was only minded could be full; it will be looked into then. */
+static bool is_overfull(ss_sharing *s)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < s->watches; i++) {
+        ss_lane *l = &s->lane[s->watch[i]];
+        if (l->capacity - l->used > (int64_t)s->more[s->watch[i]].weight)
+            continue;
+        l->forced = s->settles;
+        any = true;
+    }
+    return any;
+}
+
+static void add_to_sums(ss_sharing *s, const ss_flow_class *c, int64_t more)
+{
+    for (uint32_t k = c->first; k < c->last; k++)
+        s->lane[s->of_class[k]].used += more;
+}
+
+static void take_back_sums(ss_sharing *s)
+{
+    for (uint32_t i = 0; i < s->solve_classes; i++) {
+        const ss_flow_class *c = &s->class[s->solve_class[i]];
+        if (c->count)
+            add_to_sums(s, c, c->rate * (int64_t)c->counted - c->next_rate * (int64_t)c->count);
+    }
+}
+
+/* A lane whose flows others hold back is full all the same if it has no more than a unit a flow to
+ * spare. */
+static void set_levels(ss_sharing *s)
+{
+    for (uint32_t i = 0; i < s->solve_lanes; i++) {
+        ss_lane *l = &s->lane[s->solve_lane[i]];
+        ss_lane_more *m = &s->more[s->solve_lane[i]];
+        if (is_cap(s, s->solve_lane[i]))
+            continue;
+        bool full = m->filled == s->epoch || (m->weight && l->left <= (int64_t)m->weight);
+        l->level = full ? l->last_level : INFINITY;
+        m->level_weight = full ? l->last_weight : 0;
+    }
+}
+
+static void take_over(ss_sharing *s, ss_time now)
+{
+    set_levels(s);
+    for (uint32_t i = 0; i < s->solve_classes; i++) {
+        uint32_t class = s->solve_class[i];
+        ss_flow_class *c = &s->class[class];
+        if (!c->count)
+            continue; /* it is about to leave */
+        c->bottleneck = c->next_bottleneck;
+        c->level = s->lane[c->bottleneck].level;
+        c->counted = c->count;
+        if (c->next_rate == c->rate)
+            continue;
+        ss_class_serve(s, class, now);
+        c->rate = c->next_rate;
+        if (!c->dirty)
+            ss_class_set_end(s, class, now + 1);
+    }
+}
+
+static void clean(ss_sharing *s, ss_time now)
+{
+    for (uint32_t i = 0; i < s->dirties; i++) {
+        uint32_t class = s->dirty[i];
+        s->class[class].dirty = s->class[class].moved = false;
+        if (!s->class[class].count) {
+            ss_class_leave(s, class);
+            continue;
+        }
+        ss_class_serve(s, class, now);
+        ss_class_set_end(s, class, now + 1);
+    }
+    s->dirties = s->changeds = 0;
+}
+
+/* What is known before anything is solved: flows that left leave their rate, those that came will
+ * want some.  false: as many went as came everywhere, and no link changed. */
+static bool take_stock(ss_sharing *s)
+{
+    bool any = s->changeds > 0;
+    s->settles++;
+    s->felt = INFINITY;
+    for (uint32_t i = 0; i < s->dirties; i++) {
+        ss_flow_class *c = &s->class[s->dirty[i]];
+        c->moved = c->count != c->counted;
+        any |= c->moved;
+        if (c->count < c->counted) {
+            s->felt = fmin(s->felt, c->level);
+            add_to_sums(s, c, -c->rate * (int64_t)(c->counted - c->count));
+            c->counted = c->count;
+        } else if (c->moved) {
+            count_more(s, s->dirty[i]);
+        }
+    }
+    for (uint32_t i = 0; i < s->changeds; i++)
+        s->lane[s->changed[i]].forced = s->settles;
+    for (uint32_t i = 0; i < s->dirties; i++) {
+        const ss_flow_class *c = &s->class[s->dirty[i]];
+        if (c->count > c->counted)
+            force_lanes(s, c);
+    }
+    return any;
+}
+
+void ss_sharing_settle(ss_sharing *s, ss_time now)
+{
+    if (take_stock(s)) {
+        for (;;) {
+            gather(s, first_felt(s));
+            fill(s);
+            if (!is_overfull(s))
+                break;
+            take_back_sums(s);
+        }
+        take_over(s, now);
+    }
+    clean(s, now);
+}
