@@ -58,19 +58,13 @@ static void read_columns(lua_State *L, int options, const char **column)
         known[c] = ss_samples_column_name((ss_samples_column)c);
         column[c] = NULL;
     }
-    if (lua_isnoneornil(L, options))
-        return;
-    lua_pushliteral(L, "columns");
-    lua_rawget(L, options);
-    if (lua_isnil(L, -1))
+    if (ss_lua_push_option(L, options, "columns") == LUA_TNIL)
         return;
     ss_lua_opts_names(L, lua_gettop(L), NULL, known, SS_SAMPLES_COLUMNS, "calibrate.read: columns");
     for (int c = 0; c < SS_SAMPLES_COLUMNS; c++) {
         char path[PATH];
         ss_lua_name(path, sizeof path, "calibrate.read: columns.%s", known[c]);
-        lua_pushstring(L, known[c]);
-        lua_rawget(L, -2);
-        if (!lua_isnil(L, -1))
+        if (ss_lua_push_option(L, -1, known[c]) != LUA_TNIL)
             column[c] = ss_lua_text(L, -1, path);
         lua_pop(L, 1);
     }
@@ -199,9 +193,7 @@ static const ss_opt row_list[] = {
 static const ss_sample *read_rows(lua_State *L, uint32_t *n)
 {
     char path[PATH];
-    lua_pushliteral(L, "rows");
-    lua_rawget(L, 1);
-    if (!lua_istable(L, -1))
+    if (ss_lua_push_option(L, 1, "rows") != LUA_TTABLE)
         ss_lua_refuse(L,
                       "calibrate.fit: option 'rows' should be a list of { bytes =, seconds = }, "
                       "not %s",
@@ -252,8 +244,6 @@ static int calibrate_fit(lua_State *L)
     fit_options o;
     uint32_t n;
     ss_lua_opts(L, 1, fit_list, "calibrate.fit", &o);
-    if (!lua_istable(L, 1))
-        ss_lua_refuse(L, "calibrate.fit: option 'rows' is missing");
     const ss_sample *row = read_rows(L, &n);
     ss_lua_box *box = ss_lua_box_new(L, &ss_lua_fit_type);
 

@@ -19,7 +19,7 @@ end
 claim("what makes no sense is refused in the words of whoever wrote it", function()
   local function wrong(said, o) fails(said, calibrate.fit, o) end
   local good = { { bytes = 8, seconds = 1 }, { bytes = 9, seconds = 2 }, { bytes = 10, seconds = 3 } }
-  wrong("option 'rows' is missing", nil)
+  wrong("option 'rows' should be a list of { bytes =, seconds = }, not nil", nil)
   wrong("option 'rows' should be a list of { bytes =, seconds = }, not nil", {})
   wrong("unknown option 'rank'; did you mean 'ranks'?", { rows = good, rank = 8 })
   wrong("row 2 should be { bytes =, seconds = }, not a number", { rows = { good[1], 7 } })

@@ -34,6 +34,10 @@ table.sort(names)
 local result = problem:simulate(other)
 local search = soapstone.search.mcmc(problem, { start = { "data_parallel", other }, proposals = 3, threads = 1,
   seed = 1, configurations = { fc1 = { { degrees = { n = 2 }, devices = { 1, 2 } }, { devices = 2 } } } }):run()
+local times = {}
+for i = 1, 5 do times[i] = { bytes = 4 ^ i, seconds = 1e-6 + 4 ^ i / 1e7 } end
+local fit = soapstone.calibrate.fit { name = "times", rows = times }
+assert(#fit:curve { monotone = true } == 5 and #fit:json() + #tostring(fit) + #fit.notes > 100 and #fit.rows == 5)
 local optimum, proof = soapstone.search.exhaustive(problem, { moves = "place" })
 assert(search.cost > 0 and proof.cost == problem:simulate(optimum).step_time and #tostring(search) > 100)
 assert(search.best and search.chains[2].proposals == 3 and #search:json() > 100)
