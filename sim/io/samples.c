@@ -299,7 +299,10 @@ static ss_status read_row(reader *r, ss_error *err)
     if (s)
         return fail_column(r, SS_SAMPLES_BYTES, err);
     s = read_time(r, &row, &there, err);
-    if (!s && *text_of(r, SS_SAMPLES_WEIGHT))
+    r->out->skipped += !s && !there;
+    if (s || !there)
+        return s;
+    if (*text_of(r, SS_SAMPLES_WEIGHT))
         s = read_positive(r, SS_SAMPLES_WEIGHT, &row.weight, err);
     if (!s)
         s = read_method(r, &row, err);
@@ -307,8 +310,7 @@ static ss_status read_row(reader *r, ss_error *err)
         s = read_ranks(r, &ranks, err);
     if (!s)
         s = check_pattern(r, ranks, err);
-    r->out->skipped += !s && !there;
-    if (s || !there)
+    if (s)
         return s;
     ss_samples_curve *c;
     s = find_curve(r, ranks, &c, err);

@@ -63,7 +63,7 @@ static void columns_come_in_any_order_with_units_and_others_between(void)
     CHECK_OK(read_text("notes,seconds [us],bytes,method,weight\n"
                        "\"a, b\",3.5,64 KiB,streamed,4\n"
                        ",2 ms,1e6,,\n"
-                       "no time,,8,,\n",
+                       "no time,,8,backwards,\n",
                        NULL, &s));
     CHECK(s.n == 1 && s.curve[0].n == 2 && s.skipped == 1, "%u curves, %u skipped", s.n, s.skipped);
     const ss_sample *row = s.curve[0].sample;
