@@ -119,7 +119,7 @@ static ss_status list_seeds(query *q, ss_error *err)
     q->r->seeds = 0;
     for (uint32_t i = w->into.first[q->target]; i < w->into.first[q->target + 1] && !s; i++) {
         const ss_arc *last = &w->into.arc[i];
-        ss_way_cost cost = ss_ways_across(w, last->link);
+        ss_way_cost cost = w->cost[last->link];
         if (last->tail > w->through)
             break;
         if (last->tail <= w->core) {
@@ -129,7 +129,7 @@ static ss_status list_seeds(query *q, ss_error *err)
         uint32_t on = w->hangs_on[last->tail];
         for (uint32_t k = on ? ss_ways_first(&w->into, last->tail, on, true) : 0;
              on && k < w->into.first[last->tail + 1] && w->into.arc[k].tail == on && !s; k++)
-            s = add_seed(q->r, on, ss_way_sum(cost, ss_ways_across(w, w->into.arc[k].link)), err);
+            s = add_seed(q->r, on, ss_way_sum(cost, w->cost[w->into.arc[k].link]), err);
     }
     return s;
 }
@@ -181,14 +181,14 @@ static ss_way_cost rest_of(const query *q, uint32_t place)
     ss_way_cost least = ss_no_way, on = ss_no_way;
     for (uint32_t i = ss_ways_first(&w->into, q->target, place, true);
          i < w->into.first[q->target + 1] && w->into.arc[i].tail == place; i++) {
-        ss_way_cost cost = ss_ways_across(w, w->into.arc[i].link);
+        ss_way_cost cost = w->cost[w->into.arc[i].link];
         least = ss_way_compare(cost, least) < 0 ? cost : least;
     }
     if (w->hangs_on[place])
         on = rest_of_core(q, w->hangs_on[place]);
     for (uint32_t i = w->out.first[place]; on.weight != UINT64_MAX && i < w->out.first[place + 1];
          i++) {
-        ss_way_cost cost = ss_way_sum(on, ss_ways_across(w, w->out.arc[i].link));
+        ss_way_cost cost = ss_way_sum(on, w->cost[w->out.arc[i].link]);
         least = ss_way_compare(cost, least) < 0 ? cost : least;
     }
     return least;
@@ -199,7 +199,7 @@ static void offer(const query *q, const ss_arc *a, ss_way_cost rest, step *best)
     if (rest.weight == UINT64_MAX)
         return;
     step next = {.link = a->link, .head = a->head};
-    next.cost = ss_way_sum(ss_ways_across(&q->r->ways, a->link), rest);
+    next.cost = ss_way_sum(q->r->ways.cost[a->link], rest);
     int order = best->link ? ss_way_compare(next.cost, best->cost) : -1;
     if (order > 0 || (!order && next.link == best->link))
         return;

@@ -18,7 +18,8 @@
  * A search begins at the target, when a route to it is first asked for, goes no further than it has
  * to, and is taken up again for the next source.  Devices behind one switch share a search, and
  * switches that lead nowhere else (a machine's NVSwitch, a network adapter) are not searched at all.
- * Only routes that were asked for are kept, so memory grows with links and use, not with pairs.
+ * Only routes that were asked for are kept, and of searches no more than the links are worth: memory
+ * grows with links and use, not with pairs.
  */
 #ifndef SS_ROUTE_H
 #define SS_ROUTE_H

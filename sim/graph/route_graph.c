@@ -50,11 +50,6 @@ uint32_t ss_ways_first(const ss_arc_rows *rows, uint32_t place, uint32_t other, 
     return low;
 }
 
-ss_way_cost ss_ways_across(const ss_ways *w, uint32_t link)
-{
-    return (ss_way_cost){w->t->link[link].def.weight, w->latency[link]};
-}
-
 /* --- places ------------------------------------------------------------------------------------ */
 
 enum { SEVERAL = UINT32_MAX };
@@ -153,15 +148,15 @@ ss_status ss_ways_open(ss_ways *w, const ss_topology *t, ss_error *err)
     w->t = t;
     w->place = ss_alloc_zeroed((size_t)t->nodes + 1, sizeof *w->place);
     w->hangs_on = ss_alloc_zeroed((size_t)t->nodes + 1, sizeof *w->hangs_on);
-    w->latency = ss_alloc_zeroed((size_t)t->links + 1, sizeof *w->latency);
-    if (!w->place || !w->hangs_on || !w->latency)
+    w->cost = ss_alloc_zeroed((size_t)t->links + 1, sizeof *w->cost);
+    if (!w->place || !w->hangs_on || !w->cost)
         return ss_fail_memory(err, "routes", (size_t)t->nodes * sizeof *w->place);
     for (uint32_t i = 1; i <= t->links; i++) {
         ss_time latency;
         ss_status s = ss_time_from_seconds(t->link[i].def.latency_s, "latency", &latency, err);
         if (s)
             return s;
-        w->latency[i] = (uint64_t)latency;
+        w->cost[i] = (ss_way_cost){t->link[i].def.weight, (uint64_t)latency};
     }
     ss_status s = give_places(w, err);
     return s ? s : build_rows(w, err);
@@ -171,7 +166,7 @@ void ss_ways_close(ss_ways *w)
 {
     ss_free(w->place);
     ss_free(w->hangs_on);
-    ss_free(w->latency);
+    ss_free(w->cost);
     ss_arc_rows_free(&w->out);
     ss_arc_rows_free(&w->into);
     *w = (ss_ways){0};

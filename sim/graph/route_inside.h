@@ -34,7 +34,7 @@ typedef struct ss_ways {
     uint32_t core, through, nodes; /* places 1 .. core, .. through, .. nodes */
     uint32_t *place;               /* by node */
     uint32_t *hangs_on;            /* by place, of the edge: its core node; else 0 */
-    uint64_t *latency;             /* by link, picoseconds */
+    ss_way_cost *cost;             /* by link */
     ss_arc_rows out;  /* by tail, then head, then link; heads that are passed through */
     ss_arc_rows into; /* by head, then tail, then link */
 } ss_ways;            /* {0} is none */
@@ -44,7 +44,6 @@ void ss_ways_close(ss_ways *w);
 
 /* The first arc of a row, by tail or by head, whose other end is `other` or beyond. */
 uint32_t ss_ways_first(const ss_arc_rows *rows, uint32_t place, uint32_t other, bool by_head);
-ss_way_cost ss_ways_across(const ss_ways *w, uint32_t link);
 
 /* Latencies that sum beyond 2^64 are all equal. */
 static inline ss_way_cost ss_way_sum(ss_way_cost a, ss_way_cost b)

@@ -223,33 +223,73 @@ static uint32_t apart(uint32_t a, uint32_t b, uint32_t n)
     return d < n - d ? d : n - d;
 }
 
-/* So many devices forward that a hundred searches do not fit beside each other. */
-static void searches_that_give_way_are_begun_again(void)
+/* A torus of N by N devices; so many forward that a hundred searches do not fit beside each other. */
+enum { TORUS = 200, SOURCES = 100 };
+
+static ss_topology *big_torus(void)
 {
-    enum { N = 200, SOURCES = 100 };
     ss_topology *t = topology();
-    for (uint32_t i = 0; i < N * N; i++) {
+    for (uint32_t i = 0; i < TORUS * TORUS; i++) {
         char name[20];
         snprintf(name, sizeof name, "d%u", i);
         device(t, name, true);
     }
-    for (uint32_t y = 0; y < N; y++)
-        for (uint32_t x = 0; x < N; x++) {
-            ss_node here = {y * N + x + 1}, right = {y * N + (x + 1) % N + 1};
-            ss_node below = {(y + 1) % N * N + x + 1};
+    for (uint32_t y = 0; y < TORUS; y++)
+        for (uint32_t x = 0; x < TORUS; x++) {
+            ss_node here = {y * TORUS + x + 1}, right = {y * TORUS + (x + 1) % TORUS + 1};
+            ss_node below = {(y + 1) % TORUS * TORUS + x + 1};
             join(t, here, right, (ss_link_def){.half_duplex = true});
             join(t, here, below, (ss_link_def){.half_duplex = true});
         }
+    return t;
+}
+
+static void searches_that_give_way_are_begun_again_or_packed(void)
+{
+    enum { N = TORUS };
+    ss_topology *t = big_torus();
     ss_routes *r;
     CHECK_OK(ss_routes_new(t, &r, &err));
     for (uint32_t i = 0; i < 3 * SOURCES; i++) {
         uint32_t a = i % SOURCES * 37, b = (a + 1 + i / SOURCES * 403) % (N * N), n;
         ss_route route;
-        CHECK_OK(ss_routes_find(r, (ss_device){a + 1}, (ss_device){b + 1}, &route, &err));
+        CHECK_OK(ss_routes_find(r, (ss_device){b + 1}, (ss_device){a + 1}, &route, &err));
         (void)ss_route_links(r, route, &n);
-        CHECK(n == apart(a % N, b % N, N) + apart(a / N, b / N, N), "%u -> %u: %u", a, b, n);
+        CHECK(n == apart(a % N, b % N, N) + apart(a / N, b / N, N), "%u -> %u: %u", b, a, n);
     }
     ss_routes_free(r);
+    ss_topology_free(t);
+}
+
+/* Asked target by target, and so that every search has given way before it is asked again: some of them
+ * are packed then, since they went to the far side. */
+static void packed_searches_give_the_same_routes(void)
+{
+    enum { N = TORUS * TORUS, EACH = 4 };
+    ss_topology *t = big_torus();
+    ss_topology_set_routing(t, SS_ROUTING_ECMP, 21);
+    ss_routes *once, *often;
+    CHECK_OK(ss_routes_new(t, &once, &err));
+    CHECK_OK(ss_routes_new(t, &often, &err));
+    ss_route route;
+    for (uint32_t i = 0; i < SOURCES * EACH; i++) {
+        ss_device to = {i % SOURCES * 391 + 1};
+        ss_device from = {(to.i + N / 2 + TORUS / 2 + i / SOURCES * 17) % N + 1};
+        CHECK_OK(ss_routes_find(often, from, to, &route, &err));
+    }
+    for (uint32_t k = 0; k < SOURCES; k++)
+        for (uint32_t i = 0; i < EACH; i++) {
+            ss_device to = {k * 391 + 1}, from = {(to.i + N / 2 + TORUS / 2 + i * 17) % N + 1};
+            ss_route other;
+            uint32_t n, m;
+            CHECK_OK(ss_routes_find(once, from, to, &route, &err));
+            CHECK_OK(ss_routes_find(often, from, to, &other, &err));
+            const ss_link *a = ss_route_links(once, route, &n),
+                          *b = ss_route_links(often, other, &m);
+            CHECK(n == m && !memcmp(a, b, n * sizeof *a), "%u -> %u", from.i, to.i);
+        }
+    ss_routes_free(once);
+    ss_routes_free(often);
     ss_topology_free(t);
 }
 
@@ -583,7 +623,8 @@ int main(void)
     RUN(a_half_duplex_link_serves_both_ways_and_a_switch_is_passed_through);
     RUN(a_given_route_goes_before_a_shorter_one);
     RUN(few_pairs_of_many_devices_are_cheap_and_pointers_stay);
-    RUN(searches_that_give_way_are_begun_again);
+    RUN(searches_that_give_way_are_begun_again_or_packed);
+    RUN(packed_searches_give_the_same_routes);
     RUN(shortest_sends_every_pair_over_the_first_spine_and_ecmp_over_all);
     RUN(ecmp_spreads_pairs_evenly_over_equal_paths);
     RUN(switches_one_after_the_other_choose_independently);
