@@ -185,7 +185,8 @@ static void refuse_others(lua_State *L, int table, ss_searcher searcher, const c
 
 /* ------------------------------------------------------------------------------------- effort */
 
-/* Between seconds and hours, each with the ready-made starts and some random ones.  What they do is measured in docs/decisions/0031-presets-of-an-effort.md. */
+/* Between seconds and hours, each with the ready-made starts and some random ones.  What they do is
+ * measured in docs/decisions/0031-presets-of-an-effort.md. */
 static const ss_lua_effort efforts[] = {
     {"seconds", 10, 0, 0},  {"minute", 60, 0, 0.1},      {"minutes", 600, 2, 0.1},
     {"hour", 3600, 4, 0.1}, {"hours", 4 * 3600, 8, 0.1},
