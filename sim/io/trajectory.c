@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "io/trajectory_inside.h"
 
 enum {
@@ -15,13 +15,6 @@ enum {
     COMMIT_SHARE = 20       /* a commit takes up to this part of the time between two */
 };
 static const double commit_every_s = 0.5; /* unless the inputs say something else */
-
-double ss_log_now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 bool ss_log_is_broken(const ss_trajectory *t)
 {
@@ -130,7 +123,7 @@ ss_status ss_log_end_chain(ss_trajectory *t, uint32_t chain, uint32_t why, ss_er
 
 ss_status ss_log_commit(ss_trajectory *t, ss_error *err)
 {
-    double began = ss_log_now_s();
+    double began = ss_seconds_now();
     ss_status s = SS_OK;
     for (uint32_t i = 0; !s && i < t->chains; i++)
         s = ss_log_settle(&t->chain[i], err);
@@ -140,7 +133,7 @@ ss_status ss_log_commit(ss_trajectory *t, ss_error *err)
         s = ss_pages_commit(t->pages, &t->journal, err);
     if (s)
         return broke(t, s, err);
-    t->committed_at = ss_log_now_s();
+    t->committed_at = ss_seconds_now();
     t->commit_took = t->committed_at - began;
     t->uncommitted = false;
     return SS_OK;
@@ -154,7 +147,7 @@ static bool is_time_to_commit(const ss_trajectory *t)
     if (t->in.commit_every_s > 0)
         wait = t->in.commit_every_s;
     return ss_pages_waiting(t->pages) > PAGES_BYTES ||
-           (t->uncommitted && ss_log_now_s() - t->committed_at >= wait);
+           (t->uncommitted && ss_seconds_now() - t->committed_at >= wait);
 }
 
 static ss_status sink_flush(void *context, ss_error *err)

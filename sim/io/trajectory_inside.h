@@ -159,7 +159,6 @@ ss_status ss_log_open(const char *path, ss_trajectory **out, ss_log_recovery *fo
 /* Rows that wait go into the tables, and the tables to the disk; a failure breaks the log. */
 ss_status ss_log_commit(ss_trajectory *t, ss_error *err);
 bool ss_log_is_broken(const ss_trajectory *t);
-double ss_log_now_s(void); /* of a clock that only goes on */
 
 /* The rows, beginnings and ends in the journal behind `r` come into the tables; `r` ends behind the
  * last line that was of use.  `rows`: of steps. */

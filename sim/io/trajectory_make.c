@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "io/file.h"
 #include "io/trajectory_inside.h"
@@ -165,7 +166,7 @@ ss_status ss_trajectory_create(const char *path, const ss_trajectory_inputs *in,
         return s;
     }
     t->in = *in;
-    t->committed_at = ss_log_now_s();
+    t->committed_at = ss_seconds_now();
     *out = t;
     return SS_OK;
 }
