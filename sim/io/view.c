@@ -353,6 +353,17 @@ static void assume_of_lowering(ss_text *t, const ss_model *m, const ss_lower_opt
         ss_text_add(t, "; no loss: gradients start at the last operators");
 }
 
+/* Where nothing is said, routes are the lowest shortest ones and everything works. */
+static void assume_of_topology(ss_text *text, const ss_topology *t)
+{
+    if (t->routing != SS_ROUTING_SHORTEST)
+        ss_text_add(text, "; routing %s, seed %llu", ss_routing_name(t->routing),
+                    (unsigned long long)t->routing_seed);
+    if (t->failures)
+        ss_text_add(text, "; %u failed link%s or switch%s avoided", t->failures,
+                    t->failures == 1 ? "" : "s", t->failures == 1 ? "" : "es");
+}
+
 static const char *assumptions(builder *b)
 {
     ss_text *t = &b->text;
@@ -361,6 +372,8 @@ static const char *assumptions(builder *b)
     ss_text_add(t, "A1 one duration a task; A2 %s, links %s; A3 FIFO; A4 no overhead",
                 mode == SS_LINKS_SHARED ? "broken: bandwidth shared max-min" : "full bandwidth",
                 ss_links_mode_name(mode));
+    if (b->t)
+        assume_of_topology(t, b->t);
     if (b->m)
         assume_of_lowering(t, b->m, &b->r->lowered->options);
     if (b->r->costs)

@@ -522,4 +522,17 @@ claim("a step of a small network runs on each", function()
   end
 end)
 
+claim("a result says how routes were chosen and that something failed", function()
+  local soapstone = require "soapstone"
+  local function assumptions(t)
+    local net <close> = require "models.mlp" { batch = 64, layers = 1, width = 64 }
+    local p <close> = soapstone.problem { model = net, topology = t }
+    return p:simulate(p:strategy "data_parallel").assumptions
+  end
+  local t = make.fat_tree { radix = 4, routing_seed = 6 }
+  t:fail("leaf1->spine1", "leaf2->spine2")
+  check.contains(assumptions(t), "; routing ecmp, seed 6; 2 failed links or switches avoided;")
+  equal(assumptions(make.star {}):find "routing", nil)
+end)
+
 check.done()
