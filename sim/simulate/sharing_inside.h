@@ -43,11 +43,9 @@ typedef struct ss_lane {
     int64_t capacity, used; /* used is not kept of caps */
     int64_t left;           /* while solving: what is not given away */
     uint64_t open;          /* and the weight of those without a rate */
-    double last_level;      /* of the class that got its rate last, and its weight */
-    double last_weight;
-    double level;    /* rate by weight at which it is full; INFINITY: it is not */
-    uint32_t stamp;  /* the last solve that looks into it */
-    uint32_t forced; /* the last settle that wants it looked into */
+    double level;           /* rate by weight at which it is full; INFINITY: it is not */
+    uint32_t stamp;         /* the last solve that looks into it */
+    uint32_t forced;        /* the last settle that wants it looked into */
 } ss_lane;
 
 /* What is less often asked of a lane. */
@@ -56,8 +54,9 @@ typedef struct ss_lane_more {
     double level_weight; /* of the flows that it holds back */
     uint64_t came;       /* weight that came since the last settle */
     uint32_t counted;    /* the settle that reset it */
-    uint32_t filled;     /* the last solve in which it was full before its flows were held back */
-    uint32_t first, n;   /* classes with flows on it: row[first] .. row[first + n - 1] */
+    uint32_t filled;     /* the last solve in which it filled up, and then: */
+    double next_level, next_weight;
+    uint32_t first, n; /* classes with flows on it: row[first] .. row[first + n - 1] */
 } ss_lane_more;
 
 /* A class on a lane: the lane is the class's k-th. */

@@ -230,8 +230,6 @@ static inline void hold_back(ss_sharing *s, ss_flow_class *c, int64_t rate, cons
         l->used += more;
         l->left -= all;
         l->open -= weight;
-        l->last_level = at->key;
-        l->last_weight = (double)(int64_t)weight;
         s->watch[n] = lane;
         n += (more > 0) & (l->stamp != s->epoch);
     }
@@ -252,7 +250,8 @@ static void fill_lane(ss_sharing *s, const ss_filling *at)
             hold_back(s, c, (int64_t)((ss_wide)(uint64_t)at->left * c->weight / at->open), at);
     }
     m->filled = s->epoch;
-    s->lane[at->lane].last_weight = (double)(int64_t)at->open;
+    m->next_level = at->key;
+    m->next_weight = (double)(int64_t)at->open;
 }
 
 /* A cap has one class, which may have its rate. */
@@ -319,18 +318,37 @@ static void take_back_sums(ss_sharing *s)
     }
 }
 
-/* A lane whose flows others hold back is full all the same if it has no more than a unit a flow to
- * spare. */
 static void set_levels(ss_sharing *s)
 {
     for (uint32_t i = 0; i < s->solve_lanes; i++) {
         ss_lane *l = &s->lane[s->solve_lane[i]];
         ss_lane_more *m = &s->more[s->solve_lane[i]];
+        bool filled = m->filled == s->epoch;
         if (is_cap(s, s->solve_lane[i]))
+            continue; /* its level is always the same */
+        l->level = filled ? m->next_level : INFINITY;
+        m->level_weight = filled ? m->next_weight : 0;
+    }
+}
+
+/* A lane whose flows others hold back is full all the same if it has no more than a unit a flow to
+ * spare, at the highest of their levels. */
+static void set_levels_of_brimful(ss_sharing *s)
+{
+    for (uint32_t i = 0; i < s->solve_lanes; i++) {
+        ss_lane *l = &s->lane[s->solve_lane[i]];
+        ss_lane_more *m = &s->more[s->solve_lane[i]];
+        if (is_full(l) || !m->weight || l->left > (int64_t)m->weight)
             continue;
-        bool full = m->filled == s->epoch || (m->weight && l->left <= (int64_t)m->weight);
-        l->level = full ? l->last_level : INFINITY;
-        m->level_weight = full ? l->last_weight : 0;
+        double level = -1;
+        for (uint32_t k = m->first; k < m->first + m->n; k++) {
+            const ss_flow_class *c = &s->class[s->row[k].class];
+            if (!c->count || c->level <= level)
+                continue;
+            level = c->level;
+            m->level_weight = (double)((uint64_t)c->count * c->weight);
+        }
+        l->level = level;
     }
 }
 
@@ -352,6 +370,7 @@ static void take_over(ss_sharing *s, ss_time now)
         if (!c->dirty)
             ss_class_set_end(s, class, now + 1);
     }
+    set_levels_of_brimful(s);
 }
 
 static void clean(ss_sharing *s, ss_time now)
