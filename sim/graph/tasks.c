@@ -195,6 +195,66 @@ ss_status ss_tasks_reserve(ss_tasks *t, uint32_t tasks, uint32_t edges, ss_error
     return SS_OK;
 }
 
+ss_status ss_tasks_reserve_more(ss_tasks *t, uint32_t tasks, uint32_t edges, ss_error *err)
+{
+    ss_status s = reserve_tasks(t, tasks, err);
+    return s ? s : reserve_edges(t, edges, err);
+}
+
+/* Of n elements; `array` is what was copied with the struct, and becomes its own. */
+static ss_status copy_array(void *array_of_any_type, size_t n, size_t bytes_each, ss_error *err)
+{
+    void *old, *block = ss_alloc((n ? n : 1) * bytes_each);
+    memcpy(&old, array_of_any_type, sizeof old);
+    memcpy(array_of_any_type, &block, sizeof block);
+    if (!block)
+        return ss_fail_memory(err, "a copy of a task graph", n * bytes_each);
+    if (n)
+        memcpy(block, old, n * bytes_each);
+    return SS_OK;
+}
+
+#define COPY(array, n)                                                                             \
+    s = s ? (t->array = NULL, s) : copy_array(&t->array, (n), sizeof *t->array, err)
+
+ss_status ss_tasks_copy(const ss_tasks *from, ss_tasks *out, ss_error *err)
+{
+    ss_tasks *t = out;
+    ss_status s = SS_OK;
+    *t = *from;
+    size_t tasks = (size_t)t->n + 1, rows = tasks + 1,
+           resources = (size_t)t->devices + t->links + 1;
+    size_t links = (size_t)t->links + 1, sets = (size_t)t->sets + 2;
+    size_t members = t->sets ? from->first_of_set[t->sets + 1] : 0;
+    COPY(hold, tasks);
+    COPY(where, tasks);
+    COPY(bytes, tasks);
+    COPY(label, tasks);
+    COPY(first_in, rows);
+    COPY(in, t->edges);
+    COPY(first_out, t->finished ? rows : 0);
+    COPY(out, t->finished ? t->edges : 0);
+    COPY(lag, resources);
+    COPY(bytes_per_s, links);
+    COPY(latency_s, links);
+    COPY(last_bytes, links);
+    COPY(last_hold, links);
+    COPY(first_of_set, t->sets ? sets : 0);
+    COPY(of_set, members);
+    COPY(set_slot, t->set_slots);
+    t->cap = t->n + 1;
+    t->edge_cap = t->edges;
+    t->set_cap = t->sets ? (uint32_t)sets : 0;
+    t->of_set_cap = (uint32_t)members;
+    t->row_out_cap = t->finished ? (uint32_t)rows : 0;
+    t->out_cap = t->finished ? t->edges : 0;
+    t->resource_cap = (uint32_t)resources;
+    t->link_cap = (uint32_t)links;
+    if (s)
+        ss_tasks_free(t);
+    return s;
+}
+
 /* Nothing here can fail: whoever calls it has reserved. */
 static inline uint32_t push_task(ss_tasks *t, uint32_t where, ss_time hold, int64_t bytes,
                                  const ss_task_label *label)

@@ -3,7 +3,7 @@
  * A task holds one resource (a device or a link) or a set of them (a route, a ring) for a time,
  * uninterrupted.  Ids are 1 .. n in the order of adding.  Whoever adds tasks does it in structural
  * order: by what the task is (phase, operator position, part, edge, hop), never by when it came to
- * mind; then equal ready times are broken the same way whatever the history (design 3.2).
+ * mind; then equal ready times are broken the same way whatever the history.
  *
  * Where links are shared, a transfer holds nothing: its set is the path of its flow, its hold the
  * latency before, and how long it takes is found by the simulation.
@@ -24,7 +24,7 @@
 #include "base/units.h"
 #include "graph/ids.h"
 
-/* How links are used; design 3.3 defines them, cases/contention-*.json hold the answers. */
+/* How links are used; cases/contention-*.json hold the answers. */
 typedef enum ss_links_mode {
     SS_LINKS_FIFO_HOP, /* exclusive, one link after the other, each for latency + bytes/bandwidth */
     SS_LINKS_FIFO_PIPE, /* the same, but held for bytes/bandwidth only: latency passes outside */
@@ -123,6 +123,12 @@ void ss_tasks_free(ss_tasks *t);
 /* Makes room for so many tasks and edges in all, and no more: arrays that grow by themselves double,
  * which a graph of known size need not pay for.  Never necessary. */
 ss_status ss_tasks_reserve(ss_tasks *t, uint32_t tasks, uint32_t edges, ss_error *err);
+
+/* Room for so many more, so that adding these cannot fail for want of memory. */
+ss_status ss_tasks_reserve_more(ss_tasks *t, uint32_t tasks, uint32_t edges, ss_error *err);
+
+/* What is there, in arrays of its own. */
+ss_status ss_tasks_copy(const ss_tasks *t, ss_tasks *out, ss_error *err);
 
 /* A task on one resource, or on a set (`where` of ss_tasks_set).  Its predecessors follow by
  * ss_tasks_after, before the next task is added.  label may be NULL. */

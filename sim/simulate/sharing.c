@@ -119,7 +119,6 @@ static ss_status reserve_rows(ss_sharing *s, size_t need, ss_error *err)
     ss_status e;
     if ((e = SS_REGROW(s->of_class, need, "links of paths", err)) ||
         (e = SS_REGROW(s->at, need, "links of paths", err)) ||
-        (e = SS_REGROW(s->row, need, "links of paths", err)) ||
         (e = SS_REGROW(s->watch, need, "links of paths", err)))
         return e;
     s->of_cap = (uint32_t)need;
@@ -148,32 +147,71 @@ static ss_status reserve(ss_sharing *s, uint32_t links, const ss_paths *p, ss_er
     return e;
 }
 
-/* Lanes of each class, and how many classes each lane can have. */
-static void lay_out_classes(ss_sharing *s, const ss_paths *p)
+/* The lanes of classes `from` .. p->n; those before are there. */
+static void lay_out_classes(ss_sharing *s, const ss_paths *p, uint32_t from)
 {
-    uint32_t at = 0, caps = 0;
-    for (uint32_t c = 1; c <= p->n; c++) {
+    uint32_t at = from > 1 ? s->class[from - 1].last : 0;
+    for (uint32_t c = from; c <= p->n; c++) {
         uint32_t weight = p->weight ? p->weight[c] : 1;
         s->class[c] = (ss_flow_class){.level = INFINITY, .weight = weight, .first = at};
         s->clock[c] = (ss_class_clock){0};
         for (uint32_t k = p->first[c]; k < p->first[c + 1]; k++)
             s->of_class[at++] = p->link[k] - p->link_before;
         if (p->cap && p->cap[c] > 0) {
-            uint32_t lane = s->links + ++caps;
-            s->lane[lane].capacity = ss_sharing_units(p->cap[c], s->scale);
+            uint32_t lane = ++s->lanes;
+            s->lane[lane] = (ss_lane){.capacity = ss_sharing_units(p->cap[c], s->scale)};
             s->lane[lane].level = (double)s->lane[lane].capacity / weight;
+            s->more[lane] = (ss_lane_more){0};
             s->of_class[at++] = lane;
         }
         s->class[c].last = at;
     }
-    for (uint32_t k = 0; k < at; k++)
-        s->more[s->of_class[k]].n++;
-    uint32_t first = 0;
+    s->classes = p->n;
+}
+
+/* Each lane has room for all classes that can be on it; those that are stay in their order. */
+static void lay_out_rows(ss_sharing *s, uint32_t *room, ss_on_lane *row)
+{
+    uint32_t members = s->classes ? s->class[s->classes].last : 0, first = 0;
+    for (uint32_t k = 0; k < members; k++)
+        room[s->of_class[k]]++;
     for (uint32_t l = 1; l <= s->lanes; l++) {
-        s->more[l].first = first;
-        first += s->more[l].n;
-        s->more[l].n = 0;
+        ss_lane_more *m = &s->more[l];
+        if (m->n)
+            memcpy(row + first, s->row + m->first, m->n * sizeof *row);
+        m->first = first;
+        first += room[l];
     }
+}
+
+static ss_status make_rows(ss_sharing *s, ss_error *err)
+{
+    uint32_t *room = ss_alloc_zeroed((size_t)s->lanes + 1, sizeof *room);
+    ss_on_lane *row = ss_alloc(s->of_cap * sizeof *row);
+    if (!room || !row) {
+        ss_free(room);
+        ss_free(row);
+        return ss_fail_memory(err, "links of paths", s->of_cap * sizeof *row);
+    }
+    lay_out_rows(s, room, row);
+    ss_free(room);
+    ss_free(s->row);
+    s->row = row;
+    return SS_OK;
+}
+
+ss_status ss_sharing_add_paths(ss_sharing *s, const ss_paths *p, ss_error *err)
+{
+    uint32_t classes = s->classes, lanes = s->lanes;
+    ss_status e = reserve(s, s->links, p, err);
+    if (e)
+        return e;
+    lay_out_classes(s, p, s->classes + 1);
+    if ((e = make_rows(s, err))) {
+        s->classes = classes;
+        s->lanes = lanes;
+    }
+    return e;
 }
 
 ss_status ss_sharing_start(ss_sharing *s, uint32_t links, const double *bytes_per_s,
@@ -185,9 +223,7 @@ ss_status ss_sharing_start(ss_sharing *s, uint32_t links, const double *bytes_pe
     double fastest = 0;
     for (uint32_t l = 1; l <= links; l++)
         fastest = fmax(fastest, bytes_per_s[l]);
-    s->links = links;
-    s->lanes = links + count_caps(p);
-    s->classes = p->n;
+    s->links = s->lanes = links;
     s->scale = ss_sharing_scale_for(fastest);
     s->most = INT64_C(1) << (SCALED_BITS + 4);
     for (uint32_t l = 0; l <= s->lanes; l++) {
@@ -196,7 +232,9 @@ ss_status ss_sharing_start(ss_sharing *s, uint32_t links, const double *bytes_pe
     }
     for (uint32_t l = 1; l <= links; l++)
         s->lane[l].capacity = ss_sharing_units(bytes_per_s[l], s->scale);
-    lay_out_classes(s, p);
+    lay_out_classes(s, p, 1);
+    if ((e = make_rows(s, err)))
+        return e;
     s->flows = s->free_flow = s->alive = 0;
     s->slots = s->free_slots = 0;
     s->dirties = s->changeds = 0;

@@ -52,6 +52,9 @@ size_t ss_sharing_memory(const ss_sharing *s);
 ss_status ss_sharing_start(ss_sharing *s, uint32_t links, const double *bytes_per_s,
                            const ss_paths *paths, ss_error *err);
 
+/* Paths behind those there are, which `paths` has again; flows go on. */
+ss_status ss_sharing_add_paths(ss_sharing *s, const ss_paths *paths, ss_error *err);
+
 /* All that happens at one instant, in any order: flows end, flows begin, links change; then settle.
  * Instants follow each other in order of time. */
 

@@ -1,11 +1,12 @@
 /* prop_engine [COUNT [SEED]] - random task graphs through the engine and its slow twin.
  *
- * Every ready, start and end must be equal, the conditions of engine.h must hold, and laws that
+ * Every ready, start and end must be equal, also those of a run (run.h) that is left alone, the conditions of engine.h must hold, and laws that
  * need no twin: numbering independent resources otherwise changes nothing, three times the
  * durations are three times the times, no resource does its work in less time than the work takes,
  * and the critical path sums to the makespan.  Durations are few and small, so that most ready
  * times tie.
  */
+#include "by_run.h"
 #include "check.h"
 
 #include "base/hash.h"
@@ -44,7 +45,7 @@ static void draw_manner(manner *m)
     m->links = draw(MOST_LINKS + 1);
     m->tasks = draw(draw(4) ? 50 : 200);
     if (draw(2500) == 0)
-        m->tasks = MOST_TASKS - 20; /* a queue that has to grow */
+        m->tasks = MOST_TASKS - 20;                 /* a queue that has to grow */
     m->mode = (ss_links_mode)draw(SS_LINKS_SHARED); /* prop_shared has that */
     m->longest = longest[draw(6)];
     m->edges = draw(5);
@@ -247,6 +248,9 @@ static void every_time_equals_the_slow_twins(void)
         tasks += graph.n;
         edges += graph.edges;
         compare_with_twin();
+        if (!check_this_failed)
+            CHECK(is_timeline_of_run(&graph, &line, draw(8), &err), "%s; graph %llu", err.text,
+                  (unsigned long long)this_seed);
         if (!check_this_failed)
             check_bounds_and_path();
         if (!check_this_failed)

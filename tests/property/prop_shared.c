@@ -1,9 +1,10 @@
 /* prop_shared [COUNT [SEED]] - task graphs over shared links, through the engine and its slow twin.
  *
- * Every ready, start and end must be equal, and the conditions of engine.h must hold.  Laws that need no
+ * Every ready, start and end must be equal, also those of a run (run.h) that is left alone, and the conditions of engine.h must hold.  Laws that need no
  * twin: which number a device has changes nothing; a link takes no less time than its bytes need; and the
  * critical path sums to the makespan.  Times and sizes are few, so that much happens at one instant.
  */
+#include "by_run.h"
 #include "check.h"
 
 #include "base/hash.h"
@@ -162,6 +163,9 @@ static void every_time_equals_the_slow_twins(void)
         CHECK(!ss_timeline_check(&graph, &line, &err), "%s; graph %llu", err.text,
               (unsigned long long)this_seed);
         compare_with_twin();
+        if (!check_this_failed)
+            CHECK(is_timeline_of_run(&graph, &line, draw(8), &err), "%s; graph %llu", err.text,
+                  (unsigned long long)this_seed);
         if (!check_this_failed)
             check_laws();
         if (!check_this_failed)

@@ -1,0 +1,111 @@
+/* run.h - a simulation that can be stopped in the middle, looked at and changed.
+ *
+ * The engine (engine.h) computes a whole timeline at once and knows when each task starts as soon as it is
+ * ready.  Here nothing is decided before it happens: devices and links have queues, what runs has work
+ * left, and time is advanced from instant to instant.  So speeds and bandwidths may change on the way,
+ * devices may stop, tasks may be added, and what waits may be taken in another order than it came.  Left
+ * alone, a run has the timeline of the engine to the picosecond (tests/property/prop_run.c).
+ *
+ * At an instant everything that ends is told first; then what is ready starts, in the order of (ready,
+ * id), where it is first in the queues of all its resources and each has room; then new rates hold.
+ *
+ * A call that fails for want of memory or because times no longer fit leaves the run useless: it
+ * refuses all but ss_run_free.
+ */
+#ifndef SS_RUN_H
+#define SS_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/watch.h"
+#include "graph/tasks.h"
+#include "simulate/engine.h"
+
+/* Which of the waiting tasks a device takes next. */
+typedef enum ss_order {
+    SS_ORDER_FIFO,     /* least (ready, id): the published rule */
+    SS_ORDER_PROGRAM,  /* by id, and it waits for the next in that order; links as fifo */
+    SS_ORDER_PRIORITY, /* least given number, then (ready, id); links too */
+    SS_ORDER_SHORTEST, /* least hold, then (ready, id); links too */
+    SS_ORDERS
+} ss_order;
+
+const char *ss_order_name(ss_order o); /* "fifo", "program", "priority", "shortest" */
+
+typedef struct ss_run_options {
+    ss_order order;
+    const int32_t *priority; /* [n + 1], for SS_ORDER_PRIORITY; copied */
+    uint32_t streams;        /* tasks that a device runs at once, each at full speed; 0: 1 */
+    bool copies_block;       /* a transfer takes a stream of the devices it leaves and reaches */
+    double slowed_by_copies; /* speed of what computes on a device while a transfer leaves or
+                              * reaches it (by the ends of its message); 0 or 1: not slowed */
+} ss_run_options;            /* {0}: the published rule */
+
+typedef struct ss_run ss_run;
+
+/* The task graph is copied and must be finished; it may have no more tasks than 2^31 with those added. */
+ss_status ss_run_new(const ss_tasks *t, const ss_run_options *o, ss_run **out, ss_error *err);
+void ss_run_free(ss_run *r);
+void ss_run_set_watch(ss_run *r, const ss_watch *watch); /* kept, not copied */
+
+/* ---- time ---- */
+
+ss_time ss_run_now(const ss_run *r);
+/* When something will happen next, as things are; SS_TIME_MAX: nothing will. */
+ss_time ss_run_next(ss_run *r);
+/* Passes all instants up to and with `until`, which is then now. */
+ss_status ss_run_advance(ss_run *r, ss_time until, ss_error *err);
+/* Passes the next instant at which something happens; *happened false: there is none. */
+ss_status ss_run_step(ss_run *r, bool *happened, ss_error *err);
+/* To the end of the last task.  Fails if some task can never end, and says what each kind waits for. */
+ss_status ss_run_finish(ss_run *r, ss_error *err);
+
+/* ---- what is ---- */
+
+typedef enum ss_stage {
+    SS_STAGE_WAITS,   /* for its predecessors */
+    SS_STAGE_QUEUED,  /* for its resources */
+    SS_STAGE_RUNS,    /* or crosses a link, or passes its latency */
+    SS_STAGE_FLOWS,   /* over shared links */
+    SS_STAGE_ARRIVES, /* has left its link (fifo-pipe) */
+    SS_STAGE_DONE
+} ss_stage;
+
+const char *ss_stage_name(ss_stage s); /* "waits", ... */
+
+const ss_tasks *ss_run_tasks(const ss_run *r); /* with those added; they move when some are added */
+ss_stage ss_run_stage(const ss_run *r, ss_task task);
+uint32_t ss_run_done(const ss_run *r); /* tasks that are done */
+/* Tasks done at the last instant that was passed, ascending by when they were told; stays until the next. */
+const ss_task *ss_run_ended(const ss_run *r, uint32_t *n);
+/* Of tasks that are done all three times; of others those that are known so far, else -1. */
+void ss_run_times(const ss_run *r, ss_task task, ss_time *ready, ss_time *start, ss_time *end);
+double ss_run_rate(const ss_run *r, ss_task task); /* bytes a second, of one that flows; else 0 */
+
+/* All tasks are done. */
+ss_status ss_run_timeline(const ss_run *r, ss_timeline *out, ss_error *err);
+
+/* ---- changes, from now on ---- */
+
+/* A link has another bandwidth (0: nothing passes) and latency.  What crosses it goes on with the new
+ * bandwidth; the latency holds for what starts later.  Shared links: at most 16 times what the fastest
+ * link of the graph had. */
+ss_status ss_run_set_link(ss_run *r, uint32_t link, double bytes_per_s, double latency_s,
+                          ss_error *err);
+/* How fast a device works, against what the holds of its tasks say: 0.5 takes twice as long, 0 stops it
+ * with what it runs.  At most 1000. */
+ss_status ss_run_set_speed(ss_run *r, ss_device device, double speed, ss_error *err);
+/* What the device was computing is lost and begins anew when it may; with speed 0 it has failed until
+ * the speed is set again. Transfers go on. */
+ss_status ss_run_restart(ss_run *r, ss_device device, ss_error *err);
+
+/* A task more, which may wait for any that exist; ready now at the earliest.  `hold` in ps at speed 1. */
+ss_status ss_run_add(ss_run *r, ss_device device, ss_time hold, const ss_task_label *label,
+                     const ss_task *before, uint32_t befores, ss_task *out, ss_error *err);
+/* A message over links 1 .. links, whole; *out is the task that ends with its arrival. */
+ss_status ss_run_send(ss_run *r, const uint32_t *link, uint32_t links, int64_t bytes,
+                      const ss_task_label *label, const ss_task *before, uint32_t befores,
+                      ss_task *out, ss_error *err);
+
+#endif

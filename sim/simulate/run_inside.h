@@ -1,0 +1,108 @@
+/* run_inside.h - what run.c (time), run_queue.c (who may start) and run_change.c see. */
+#ifndef SS_RUN_INSIDE_H
+#define SS_RUN_INSIDE_H
+
+#include "base/wide.h"
+#include "simulate/run.h"
+#include "simulate/sharing.h"
+
+/* A speed of 1.  Speeds are whole, so that to work in two pieces is the same as in one. */
+#define SS_RUN_SPEED (UINT64_C(1) << 32)
+
+typedef struct ss_run_task {
+    ss_time ready, start, end;
+    ss_time latency;   /* of it to come before the work, at whatever speed */
+    ss_wide work;      /* to come: picoseconds at speed 1, times SS_RUN_SPEED */
+    ss_time since;     /* when these two were so */
+    uint64_t speed;    /* of the work */
+    uint32_t missing;  /* predecessors that are not done */
+    uint32_t event;    /* the last that was posted for it: earlier ones are void */
+    uint32_t more_out; /* first of the edges to tasks that were added; 0: none */
+    uint8_t stage;     /* ss_stage */
+} ss_run_task;
+
+/* A task in a queue, in the order of (key, ready, id). */
+typedef struct ss_waiting {
+    int64_t key; /* by the order that was asked for */
+    ss_time ready;
+    uint32_t id;
+} ss_waiting;
+
+typedef struct ss_run_resource {
+    ss_waiting *queue; /* a heap */
+    uint32_t n, cap;
+    uint32_t room;  /* how many may still start */
+    uint32_t *runs; /* [running] */
+    uint32_t running, runs_cap;
+    uint64_t speed;
+    double latency_s;  /* links: as it is now */
+    uint32_t crossing; /* devices: transfers that leave or reach it */
+    uint32_t next;     /* devices, SS_ORDER_PROGRAM: position in `program` */
+} ss_run_resource;
+
+typedef struct ss_run_event {
+    ss_time at;
+    uint32_t task, number; /* void if the task has another number by now */
+} ss_run_event;
+
+typedef struct ss_run_edge {
+    uint32_t to, next;
+} ss_run_edge;
+
+struct ss_run {
+    ss_tasks tasks;
+    ss_run_options options;
+    int32_t *priority;
+    uint32_t priorities;
+    uint64_t slowed; /* the speed of a device that is slowed by copies, against its own */
+    bool broken;
+
+    ss_time now;
+    ss_run_task *task; /* [tasks.n + 1] */
+    uint32_t task_cap;
+    ss_run_resource *resource; /* [devices + links + 1] */
+    uint32_t resources;
+    ss_run_event *event; /* a heap, least time first */
+    uint32_t events, event_cap;
+    ss_run_edge *edge; /* [edges + 1] */
+    uint32_t edges, edge_cap;
+    ss_waiting *start; /* a heap: tasks that may start at this instant */
+    uint32_t starts, start_cap;
+    ss_task *ended; /* at the last instant */
+    uint32_t endeds, ended_cap;
+    uint32_t done, given; /* tasks that are done; that were there at the start */
+    ss_time last;         /* when the last was done */
+
+    uint32_t *program, *first_program; /* tasks of each device, ascending: SS_ORDER_PROGRAM */
+    uint32_t *held;                    /* scratch: the resources of one task */
+    uint32_t held_cap;
+
+    ss_sharing *sharing; /* NULL: links are exclusive */
+    uint32_t paths;      /* that the sharing knows */
+    const ss_watch *watch;
+    uint32_t look;
+};
+
+/* ---- run_queue.c ---- */
+
+/* What a task holds while it runs: in r->held. */
+ss_status ss_run_held(ss_run *r, uint32_t id, uint32_t *n, ss_error *err);
+/* It is ready: into the queues of its resources. */
+ss_status ss_run_enqueue(ss_run *r, uint32_t id, ss_error *err);
+/* Starts all that may start now. */
+ss_status ss_run_start_ready(ss_run *r, ss_error *err);
+/* The resources of a task have room again, and the first in their queues may start. */
+ss_status ss_run_release(ss_run *r, uint32_t id, ss_error *err);
+ss_status ss_run_look_at_queue(ss_run *r, uint32_t resource, ss_error *err);
+
+/* ---- run.c ---- */
+
+ss_status ss_run_begin_task(ss_run *r, uint32_t id, ss_error *err); /* it starts now */
+ss_status ss_run_refuse_broken(const ss_run *r, ss_error *err);
+/* Brings latency and work to what they are now. */
+void ss_run_settle_task(ss_run *r, ss_run_task *x);
+/* The speed of a running task is what its resources say, and its end is posted accordingly. */
+ss_status ss_run_renew(ss_run *r, uint32_t id, ss_error *err);
+ss_status ss_run_ready(ss_run *r, uint32_t id, ss_error *err); /* nothing is missing any more */
+
+#endif

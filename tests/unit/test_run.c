@@ -1,0 +1,330 @@
+/* Runs that are changed on the way: every number here was worked out by hand. */
+#include "check.h"
+
+#include "base/mem.h"
+#include "simulate/run.h"
+
+static ss_error err;
+
+/* Two devices, a link each way of 1 byte a ps and 5 ps, and a link 1 -> 2 of half that. */
+static ss_tasks t;
+
+static void open_graph(ss_links_mode mode)
+{
+    const double bytes_per_s[] = {0, 1e12, 1e12, 5e11}, latency_s[] = {0, 5e-12, 5e-12, 0};
+    CHECK_OK(ss_tasks_start(&t, 2, 3, bytes_per_s, latency_s, mode, &err));
+}
+
+static ss_task compute(uint32_t device, ss_time hold, ss_task before)
+{
+    ss_task out = {0};
+    if (ss_tasks_add(&t, device, hold, 0, NULL, &out, &err))
+        abort();
+    if (before.i && ss_tasks_after(&t, before, &err))
+        abort();
+    return out;
+}
+
+static ss_task transfer(uint32_t link, int64_t bytes, ss_task before)
+{
+    ss_task out = {0};
+    uint32_t n;
+    ss_task_label label = {.kind = SS_TASK_TRANSFER, .from = {1}, .to = {2}};
+    if (ss_tasks_transfer(&t, &link, 1, bytes, 0, 0, &label, &before, before.i ? 1 : 0, &out, &n,
+                          &err))
+        abort();
+    return out;
+}
+
+static ss_run *start(const ss_run_options *o)
+{
+    static const ss_run_options as_published = {0};
+    ss_run *r = NULL;
+    if (ss_tasks_finish(&t, &err) || ss_run_new(&t, o ? o : &as_published, &r, &err))
+        printf("  %s\n", err.text);
+    return r;
+}
+
+static ss_time end_of(ss_run *r, ss_task task)
+{
+    ss_time ready, begun, end;
+    ss_run_times(r, task, &ready, &begun, &end);
+    return end;
+}
+
+static ss_time start_of(ss_run *r, ss_task task)
+{
+    ss_time ready, begun, end;
+    ss_run_times(r, task, &ready, &begun, &end);
+    return begun;
+}
+
+/* 100 ps: 30 at full speed, then 70 at half. */
+static void a_device_that_slows_down_takes_longer_for_what_is_left(void)
+{
+    open_graph(SS_LINKS_FIFO_HOP);
+    ss_task a = compute(1, 100, (ss_task){0}), b = compute(1, 10, a);
+    ss_run *r = start(NULL);
+    CHECK_OK(ss_run_advance(r, 30, &err));
+    CHECK(ss_run_stage(r, a) == SS_STAGE_RUNS && ss_run_stage(r, b) == SS_STAGE_WAITS);
+    CHECK_OK(ss_run_set_speed(r, (ss_device){1}, 0.5, &err));
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(end_of(r, a) == 170 && end_of(r, b) == 190);
+    ss_run_free(r);
+}
+
+static void a_device_that_is_paused_goes_on_where_it_was(void)
+{
+    open_graph(SS_LINKS_FIFO_HOP);
+    ss_task a = compute(1, 100, (ss_task){0});
+    ss_run *r = start(NULL);
+    CHECK_OK(ss_run_advance(r, 30, &err));
+    CHECK_OK(ss_run_set_speed(r, (ss_device){1}, 0, &err));
+    CHECK(ss_run_next(r) == SS_TIME_MAX);
+    CHECK_OK(ss_run_advance(r, 1000, &err));
+    CHECK_OK(ss_run_set_speed(r, (ss_device){1}, 1, &err));
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(end_of(r, a) == 1070);
+    ss_run_free(r);
+}
+
+static void a_device_that_failed_begins_anew(void)
+{
+    open_graph(SS_LINKS_FIFO_HOP);
+    ss_task a = compute(1, 100, (ss_task){0});
+    ss_run *r = start(NULL);
+    CHECK_OK(ss_run_advance(r, 30, &err));
+    CHECK_OK(ss_run_set_speed(r, (ss_device){1}, 0, &err));
+    CHECK_OK(ss_run_restart(r, (ss_device){1}, &err));
+    CHECK_OK(ss_run_advance(r, 40, &err));
+    CHECK_OK(ss_run_set_speed(r, (ss_device){1}, 1, &err));
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(start_of(r, a) == 0 && end_of(r, a) == 140);
+    ss_run_free(r);
+}
+
+static void what_can_never_end_is_named(void)
+{
+    open_graph(SS_LINKS_FIFO_HOP);
+    compute(2, 100, (ss_task){0});
+    ss_run *r = start(NULL);
+    CHECK_OK(ss_run_set_speed(r, (ss_device){2}, 0, &err));
+    CHECK(ss_run_finish(r, &err) == SS_EINVAL);
+    CHECK_TEXT(err.text,
+               "task 1 can never end: device 2 stands still, and 1 of 1 tasks are not done");
+    ss_run_free(r);
+}
+
+/* fifo-hop: 5 ps latency and 100 bytes.  At 25, 20 bytes are across; the rest has a quarter. */
+static void a_link_that_slows_down_keeps_its_latency(void)
+{
+    open_graph(SS_LINKS_FIFO_HOP);
+    ss_task a = transfer(1, 100, (ss_task){0}), b = transfer(1, 10, a);
+    ss_run *r = start(NULL);
+    CHECK_OK(ss_run_advance(r, 25, &err));
+    CHECK_OK(ss_run_set_link(r, 1, 2.5e11, 7e-12, &err));
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(end_of(r, a) == 25 + 80 * 4);
+    CHECK(end_of(r, b) == 345 + 7 + 40);
+    ss_run_free(r);
+}
+
+/* shared: two flows of 100 bytes on one link from 5 on; at 25 each has 10 bytes; then a quarter. */
+static void flows_go_on_with_what_a_link_has_left(void)
+{
+    open_graph(SS_LINKS_SHARED);
+    ss_task a = transfer(1, 100, (ss_task){0}), b = transfer(1, 100, (ss_task){0});
+    ss_run *r = start(NULL);
+    CHECK_OK(ss_run_advance(r, 25, &err));
+    CHECK(ss_run_rate(r, a) == 5e11 && ss_run_stage(r, b) == SS_STAGE_FLOWS);
+    CHECK_OK(ss_run_set_link(r, 1, 2.5e11, 5e-12, &err));
+    CHECK(ss_run_rate(r, a) == 1.25e11);
+    CHECK_OK(ss_run_advance(r, 105, &err)); /* ten bytes more for each */
+    CHECK_OK(ss_run_set_link(r, 1, 0, 5e-12, &err));
+    CHECK(ss_run_next(r) == SS_TIME_MAX);
+    CHECK_OK(ss_run_advance(r, 1000, &err));
+    CHECK_OK(ss_run_set_link(r, 1, 1e12, 5e-12, &err));
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(end_of(r, a) == 1160 && end_of(r, b) == 1160);
+    ss_run_free(r);
+}
+
+static void tasks_are_added_while_others_run(void)
+{
+    open_graph(SS_LINKS_SHARED);
+    ss_task a = compute(1, 100, (ss_task){0}), b, c, d;
+    ss_run *r = start(NULL);
+    CHECK_OK(ss_run_advance(r, 50, &err));
+    CHECK_OK(ss_run_add(r, (ss_device){1}, 20, NULL, NULL, 0, &b, &err));
+    CHECK_OK(ss_run_send(r, (uint32_t[]){3, 2}, 2, 30, NULL, (ss_task[]){a, b}, 2, &c, &err));
+    CHECK_OK(ss_run_add(r, (ss_device){2}, 1, NULL, &c, 1, &d, &err));
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(start_of(r, b) == 100 && end_of(r, b) == 120);
+    CHECK(end_of(r, c) == 120 + 5 + 60 && end_of(r, d) == 186);
+    CHECK_OK(ss_run_add(r, (ss_device){2}, 4, NULL, &a, 1, &b, &err)); /* after one that is done */
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(start_of(r, b) == 186 && end_of(r, b) == 190);
+    CHECK(ss_run_add(r, (ss_device){2}, 4, NULL, &(ss_task){99}, 1, &b, &err) == SS_EINVAL);
+    CHECK_TEXT(err.text, "a new task waits for task 99; there are 1 to 5");
+    CHECK(ss_run_add(r, (ss_device){3}, 4, NULL, NULL, 0, &b, &err) == SS_EINVAL);
+    ss_run_free(r);
+}
+
+static void a_run_may_begin_with_nothing(void)
+{
+    open_graph(SS_LINKS_FIFO_PIPE);
+    ss_run *r = start(NULL);
+    ss_task a, b;
+    CHECK_OK(ss_run_send(r, (uint32_t[]){1}, 1, 10, NULL, NULL, 0, &a, &err));
+    CHECK_OK(ss_run_add(r, (ss_device){2}, 3, NULL, &a, 1, &b, &err));
+    bool happened;
+    uint32_t n;
+    CHECK_OK(ss_run_step(r, &happened, &err));
+    CHECK(happened && ss_run_now(r) == 10 && ss_run_stage(r, a) == SS_STAGE_ARRIVES);
+    CHECK_OK(ss_run_step(r, &happened, &err));
+    CHECK(ss_run_now(r) == 15 && ss_run_ended(r, &n)[0].i == a.i && n == 1);
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(end_of(r, b) == 18);
+    CHECK_OK(ss_run_step(r, &happened, &err));
+    CHECK(!happened);
+    ss_run_free(r);
+}
+
+/* Three tasks, of 30, 10 and 20 ps, that are ready while another runs, until 50. */
+static void orders_are_what_they_say(void)
+{
+    static const int32_t priority[] = {0, 0, 0, 5, 7, -1};
+    const struct {
+        ss_order order;
+        ss_time start[3];
+    } cases[] = {{SS_ORDER_FIFO, {50, 80, 90}},
+                 {SS_ORDER_SHORTEST, {80, 50, 60}},
+                 {SS_ORDER_PRIORITY, {70, 100, 50}}};
+    for (unsigned k = 0; k < 3; k++) {
+        open_graph(SS_LINKS_FIFO_HOP);
+        ss_task last = compute(2, 1, (ss_task){0});
+        compute(1, 50, (ss_task){0});
+        ss_task of[] = {compute(1, 30, last), compute(1, 10, last), compute(1, 20, last)};
+        ss_run *r = start(&(ss_run_options){.order = cases[k].order, .priority = priority});
+        CHECK_OK(ss_run_finish(r, &err));
+        for (unsigned i = 0; i < 3; i++)
+            CHECK(start_of(r, of[i]) == cases[k].start[i], "%u %u: %d", k, i,
+                  (int)start_of(r, of[i]));
+        ss_run_free(r);
+    }
+}
+
+/* Task 2 is ready from the beginning, and the program has it behind task 3, which waits for device 2. */
+static void a_program_waits_for_its_next(void)
+{
+    open_graph(SS_LINKS_FIFO_HOP);
+    ss_task far = compute(2, 40, (ss_task){0});
+    ss_task first = compute(1, 10, far), second = compute(1, 5, (ss_task){0});
+    ss_run *fifo = start(NULL), *program = start(&(ss_run_options){.order = SS_ORDER_PROGRAM});
+    CHECK_OK(ss_run_finish(fifo, &err));
+    CHECK_OK(ss_run_finish(program, &err));
+    CHECK(start_of(fifo, second) == 0 && start_of(fifo, first) == 40);
+    CHECK(start_of(program, first) == 40 && start_of(program, second) == 50);
+    ss_run_free(fifo);
+    ss_run_free(program);
+}
+
+static void streams_run_side_by_side(void)
+{
+    open_graph(SS_LINKS_FIFO_HOP);
+    ss_task of[] = {compute(1, 30, (ss_task){0}), compute(1, 10, (ss_task){0}),
+                    compute(1, 20, (ss_task){0})};
+    ss_run *r = start(&(ss_run_options){.streams = 2});
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(end_of(r, of[0]) == 30 && end_of(r, of[1]) == 10 && end_of(r, of[2]) == 30);
+    ss_run_free(r);
+}
+
+/* 105 ps for the message; what device 2 computes meanwhile waits, or is slower. */
+static void copies_block_or_slow_the_devices_at_their_ends(void)
+{
+    for (int shared = 0; shared < 2; shared++) {
+        open_graph(shared ? SS_LINKS_SHARED : SS_LINKS_FIFO_HOP);
+        ss_task copy = transfer(1, 100, (ss_task){0}), work = compute(2, 60, (ss_task){0});
+        ss_run *free = start(NULL), *block = start(&(ss_run_options){.copies_block = true});
+        ss_run *slow = start(&(ss_run_options){.slowed_by_copies = 0.5});
+        CHECK_OK(ss_run_finish(free, &err));
+        CHECK_OK(ss_run_finish(block, &err));
+        CHECK_OK(ss_run_finish(slow, &err));
+        CHECK(end_of(free, copy) == 105 && end_of(free, work) == 60);
+        CHECK(end_of(block, copy) == 105 && end_of(block, work) == 165);
+        /* 105 ps at half speed are 52.5 of 60; the rest is at full speed, 7.5 rounded up */
+        CHECK(end_of(slow, copy) == 105 && end_of(slow, work) == 113);
+        ss_run_free(free);
+        ss_run_free(block);
+        ss_run_free(slow);
+    }
+}
+
+static void wrong_changes_are_refused_and_change_nothing(void)
+{
+    open_graph(SS_LINKS_SHARED);
+    ss_task a = transfer(1, 100, (ss_task){0});
+    ss_run *r = start(NULL);
+    CHECK(ss_run_set_link(r, 4, 1, 0, &err) == SS_EINVAL);
+    CHECK(ss_run_set_link(r, 1, -1, 0, &err) == SS_EINVAL);
+    CHECK(ss_run_set_link(r, 1, 1e12, -1, &err) == SS_EINVAL);
+    CHECK(ss_run_set_link(r, 1, 1e14, 0, &err) == SS_ERANGE);
+    CHECK(ss_run_set_speed(r, (ss_device){1}, -1, &err) == SS_EINVAL);
+    CHECK(ss_run_set_speed(r, (ss_device){0}, 1, &err) == SS_EINVAL);
+    CHECK_OK(ss_run_advance(r, 50, &err));
+    CHECK(ss_run_advance(r, 49, &err) == SS_EINVAL);
+    CHECK_TEXT(err.text, "cannot go back");
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(end_of(r, a) == 105);
+    ss_run_free(r);
+    ss_run_options o = {.order = SS_ORDER_PRIORITY};
+    CHECK(ss_run_new(&t, &o, &r, &err) == SS_EINVAL);
+    o = (ss_run_options){.slowed_by_copies = 2};
+    CHECK(ss_run_new(&t, &o, &r, &err) == SS_EINVAL);
+}
+
+static void every_allocation_may_fail(void)
+{
+    open_graph(SS_LINKS_SHARED);
+    ss_task a = transfer(1, 100, (ss_task){0}), b;
+    compute(2, 10, a);
+    CHECK_OK(ss_tasks_finish(&t, &err));
+    for (uint64_t k = 1;; k++) {
+        ss_run_options o = {.order = SS_ORDER_PROGRAM, .streams = 2};
+        ss_run *r = NULL;
+        size_t blocks = ss_mem_blocks();
+        ss_mem_fail_after((int64_t)k - 1);
+        ss_status s = ss_run_new(&t, &o, &r, &err);
+        if (!s)
+            s = ss_run_send(r, (uint32_t[]){3, 2}, 2, 30, NULL, &a, 1, &b, &err);
+        if (!s)
+            s = ss_run_finish(r, &err);
+        ss_mem_fail_never();
+        ss_run_free(r);
+        CHECK(ss_mem_blocks() == blocks, "failure %d", (int)k);
+        if (!s)
+            break;
+        CHECK(s == SS_ENOMEM, "%s", err.text);
+    }
+}
+
+int main(void)
+{
+    RUN(a_device_that_slows_down_takes_longer_for_what_is_left);
+    RUN(a_device_that_is_paused_goes_on_where_it_was);
+    RUN(a_device_that_failed_begins_anew);
+    RUN(what_can_never_end_is_named);
+    RUN(a_link_that_slows_down_keeps_its_latency);
+    RUN(flows_go_on_with_what_a_link_has_left);
+    RUN(tasks_are_added_while_others_run);
+    RUN(a_run_may_begin_with_nothing);
+    RUN(orders_are_what_they_say);
+    RUN(a_program_waits_for_its_next);
+    RUN(streams_run_side_by_side);
+    RUN(copies_block_or_slow_the_devices_at_their_ends);
+    RUN(wrong_changes_are_refused_and_change_nothing);
+    RUN(every_allocation_may_fail);
+    ss_tasks_free(&t);
+    return DONE();
+}
