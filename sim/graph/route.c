@@ -247,6 +247,8 @@ static step first_step(const query *q)
     for (uint32_t i = w->out.first[q->source]; i < w->out.first[q->source + 1]; i++) {
         uint32_t head = w->out.arc[i].head;
         uint32_t wanted = inside ? q->source : head <= w->core ? head : w->hangs_on[head];
+        if (inside && i > w->out.first[q->source])
+            break;
         if (!wanted || ss_search_cost(q->search, wanted).weight != UINT64_MAX)
             continue;
         /* A way through what is further has a link more. */
