@@ -95,8 +95,8 @@ typedef struct ss_shard {
 } ss_shard;
 
 /* What labels say of weights (of others: tasks.h): `op` is the weight and `part` the row of the
- * shard, of updates, collectives and transfers alike; `from` and `to` tell the devices of a
- * transfer, to_op and to_part nothing.  Of a barrier `part` is the device; 0: that of all devices.
+ * shard, of updates, collectives and transfers alike, to_part its number among the shards of the
+ * weight, from 1; `from` and `to` tell the devices of a transfer, to_op nothing.  Of a barrier `part` is the device; 0: that of all devices.
  */
 
 typedef struct ss_lowered {

@@ -149,7 +149,8 @@ static ss_status send_forward(ss_lowering *w, const ss_feed *f, uint32_t lead, s
                            .op = f->from.i,
                            .part = p->from,
                            .to_op = f->to.i,
-                           .to_part = p->to};
+                           .to_part = p->to,
+                           .turn = f->input};
     uint32_t sent = 0;
     e = ss_lower_send(w, ss_lowering_config(w, f->from)->device[p->from],
                       ss_lowering_config(w, f->to)->device[p->to], bytes, &label, &before, 1, &sent,
@@ -216,7 +217,8 @@ static ss_status sum_before_sending(ss_lowering *w, const ss_feed *f, uint32_t l
                            .op = f->to.i,
                            .part = p->to,
                            .to_op = f->from.i,
-                           .to_part = p->from};
+                           .to_part = p->from,
+                           .turn = f->input};
     ss_task sum;
     ss_status e = w->timer->memory(w->timer->context, added, device, &time, err);
     if (!e)
@@ -250,7 +252,8 @@ static ss_status send_backward(ss_lowering *w, const ss_feed *f, uint32_t lead, 
                            .op = f->to.i,
                            .part = p->to,
                            .to_op = f->from.i,
-                           .to_part = p->from};
+                           .to_part = p->from,
+                           .turn = f->input};
     uint32_t sent = 0;
     e = ss_lower_send(w, ss_lowering_config(w, f->to)->device[p->to],
                       ss_lowering_config(w, f->from)->device[p->from], bytes, &label, s->before,

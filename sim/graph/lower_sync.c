@@ -128,10 +128,15 @@ static ss_status wait_for_sent(struct ss_lower_scratch *s, uint32_t sent, ss_err
 
 /* ---- phase 3: gradients ------------------------------------------------------------------ */
 
-static ss_task_label label_of(uint32_t shard, const ss_shard *x, ss_task_kind kind, ss_cargo cargo)
+static ss_task_label label_of(const ss_lowering *w, uint32_t shard, ss_task_kind kind,
+                              ss_cargo cargo)
 {
-    return (ss_task_label){
-        .kind = (uint8_t)kind, .cargo = (uint8_t)cargo, .op = x->weight.i, .part = shard};
+    uint32_t weight = w->out->shard[shard].weight.i;
+    return (ss_task_label){.kind = (uint8_t)kind,
+                           .cargo = (uint8_t)cargo,
+                           .op = weight,
+                           .part = shard,
+                           .to_part = shard - w->s->first_shard[weight] + 1};
 }
 
 static ss_status gradients_to_master(ss_lowering *w, uint32_t shard, ss_error *err)
@@ -139,7 +144,7 @@ static ss_status gradients_to_master(ss_lowering *w, uint32_t shard, ss_error *e
     struct ss_lower_scratch *s = w->s;
     const ss_shard *x = &w->out->shard[shard];
     const ss_device *device = w->out->shard_device + x->first_device;
-    ss_task_label label = label_of(shard, x, SS_TASK_TRANSFER, SS_CARGO_WEIGHT_GRADIENT);
+    ss_task_label label = label_of(w, shard, SS_TASK_TRANSFER, SS_CARGO_WEIGHT_GRADIENT);
     s->own[x->first_device] = true;
     s->first_wait[x->first_device] = s->waits;
     for (uint32_t r = 1; r < x->devices; r++) {
@@ -226,7 +231,7 @@ static ss_status gradients_by_messages(ss_lowering *w, uint32_t shard, ss_error 
     struct ss_lower_scratch *s = w->s;
     const ss_shard *x = &w->out->shard[shard];
     const ss_device *device = w->out->shard_device + x->first_device;
-    ss_task_label label = label_of(shard, x, SS_TASK_TRANSFER, SS_CARGO_WEIGHT_GRADIENT);
+    ss_task_label label = label_of(w, shard, SS_TASK_TRANSFER, SS_CARGO_WEIGHT_GRADIENT);
     ss_status e = messages_of(w, x, err);
     if (!e)
         e = SS_RESERVE(s->arrived, s->arrived_cap, (size_t)s->messages.n + 1, "messages", err);
@@ -234,6 +239,7 @@ static ss_status gradients_by_messages(ss_lowering *w, uint32_t shard, ss_error 
     for (uint32_t i = 1; i <= s->messages.n && !e; i++) {
         const ss_message *m = &s->messages.row[i];
         uint32_t n;
+        label.turn = i;
         e = before_message(w, x, m, &n, err);
         if (!e)
             e = ss_lower_send(w, device[m->from], device[m->to], m->bytes, &label, s->before, n,
@@ -314,7 +320,7 @@ static ss_status add_meeting(ss_lowering *w, uint32_t shard, double seconds, int
 {
     struct ss_lower_scratch *s = w->s;
     const ss_shard *x = &w->out->shard[shard];
-    ss_task_label label = label_of(shard, x, SS_TASK_COLLECTIVE, SS_CARGO_WEIGHT_GRADIENT);
+    ss_task_label label = label_of(w, shard, SS_TASK_COLLECTIVE, SS_CARGO_WEIGHT_GRADIENT);
     ss_time time;
     ss_status e = ss_time_from_seconds(seconds, w->model->weight[x->weight.i].name, &time, err);
     if (!e)
@@ -473,7 +479,7 @@ static ss_status add_update(ss_lowering *w, uint32_t shard, uint32_t r, ss_error
     struct ss_lower_scratch *s = w->s;
     const ss_shard *x = &w->out->shard[shard];
     ss_device device = w->out->shard_device[r];
-    ss_task_label label = label_of(shard, x, SS_TASK_UPDATE, SS_CARGO_NONE);
+    ss_task_label label = label_of(w, shard, SS_TASK_UPDATE, SS_CARGO_NONE);
     ss_time time = 0;
     ss_task update;
     ss_status e = SS_OK;
@@ -508,7 +514,7 @@ static ss_status weights_from_master(ss_lowering *w, uint32_t shard, ss_error *e
 {
     const ss_shard *x = &w->out->shard[shard];
     const ss_device *device = w->out->shard_device + x->first_device;
-    ss_task_label label = label_of(shard, x, SS_TASK_TRANSFER, SS_CARGO_WEIGHT);
+    ss_task_label label = label_of(w, shard, SS_TASK_TRANSFER, SS_CARGO_WEIGHT);
     ss_task update = {w->s->update[x->first_device]};
     ss_status e = SS_OK;
     for (uint32_t r = 1; r < x->devices && !e; r++) {

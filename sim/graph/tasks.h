@@ -75,6 +75,8 @@ typedef struct ss_task_label {
     ss_device from,
         to; /* transfers: the device the message leaves and the one it is for, the same in
                          * every hop and segment; 0: not known (then no device is charged with it) */
+    uint32_t turn; /* tells apart what would else be alike: the input of the reader that a message or
+                    * sum is for, or the message of a collective */
 } ss_task_label;
 
 typedef struct ss_tasks {

@@ -18,7 +18,7 @@ static bool same_label(const ss_task_label *a, const ss_task_label *b)
 {
     return a->kind == b->kind && a->cargo == b->cargo && a->hop == b->hop && a->op == b->op &&
            a->part == b->part && a->to_op == b->to_op && a->to_part == b->to_part &&
-           a->from.i == b->from.i && a->to.i == b->to.i;
+           a->from.i == b->from.i && a->to.i == b->to.i && a->turn == b->turn;
 }
 
 static bool same_resources(const ss_tasks *a, const ss_tasks *b, ss_task t)

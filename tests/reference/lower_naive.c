@@ -276,8 +276,12 @@ static void send_forward(naive *w, wire x, arrival *arrived)
                 continue;
             }
             int64_t added, bytes = carried(w, x, p, q, &added) * element_bytes(w, x.j, x.v);
-            ss_task_label label = {
-                .cargo = SS_CARGO_ACTIVATION, .op = x.i, .part = p, .to_op = x.j, .to_part = q};
+            ss_task_label label = {.cargo = SS_CARGO_ACTIVATION,
+                                   .op = x.i,
+                                   .part = p,
+                                   .to_op = x.j,
+                                   .to_part = q,
+                                   .turn = x.v};
             arrival a = send(w, device(w, x.i, p), device(w, x.j, q), bytes, label, &before, 1);
             arrived[p * nq + q] = a;
             note(w, SS_CARGO_ACTIVATION, x, p, q, a, bytes, 0);
@@ -359,14 +363,19 @@ static void send_backward(naive *w, wire x, arrival *arrived)
                                           .op = x.j,
                                           .part = q,
                                           .to_op = x.i,
-                                          .to_part = p});
+                                          .to_part = p,
+                                          .turn = x.v});
                 for (uint32_t b = 0; b < n; b++)
                     after(w, before[b]);
                 before[0] = sum;
                 n = 1;
             }
-            ss_task_label label = {
-                .cargo = SS_CARGO_GRADIENT, .op = x.j, .part = q, .to_op = x.i, .to_part = p};
+            ss_task_label label = {.cargo = SS_CARGO_GRADIENT,
+                                   .op = x.j,
+                                   .part = q,
+                                   .to_op = x.i,
+                                   .to_part = p,
+                                   .turn = x.v};
             int64_t all = elements * element_bytes(w, x.j, x.v);
             arrival a = send(w, device(w, x.j, q), device(w, x.i, p), all, label, before, n);
             arrived[p * nq + q] = a;
@@ -594,8 +603,11 @@ static void wait_for(waiting *a, arrival x)
 
 static ss_task_label weight_label(const naive *w, const naive_shard *x, ss_cargo cargo)
 {
+    uint32_t row = (uint32_t)(x - w->out->shard), of_weight = 1;
+    for (uint32_t k = 0; k < row; k++)
+        of_weight += w->out->shard[k].weight == x->weight;
     return (ss_task_label){
-        .cargo = (uint8_t)cargo, .op = x->weight, .part = (uint32_t)(x - w->out->shard) + 1};
+        .cargo = (uint8_t)cargo, .op = x->weight, .part = row + 1, .to_part = of_weight};
 }
 
 static uint32_t *machines(const naive *w, const naive_shard *x)
@@ -632,8 +644,10 @@ static void by_messages(naive *w, const naive_shard *x, waiting *update, uint32_
             for (uint32_t k = 0; k < y.n; k++)
                 before[befores++] = y.first + k;
         }
-        arrived[i] = send(w, x->device[x_i->from], x->device[x_i->to], x_i->bytes,
-                          weight_label(w, x, SS_CARGO_WEIGHT_GRADIENT), before, befores);
+        ss_task_label label = weight_label(w, x, SS_CARGO_WEIGHT_GRADIENT);
+        label.turn = i;
+        arrived[i] =
+            send(w, x->device[x_i->from], x->device[x_i->to], x_i->bytes, label, before, befores);
     }
     for (uint32_t k = 0; k < n; k++) {
         uint32_t told = 0;
