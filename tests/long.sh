@@ -35,6 +35,7 @@ step "a hundred thousand sequences of flows against the slow twin" ./tests/prope
 step "a hundred thousand task graphs over shared links against the slow twin" ./tests/property/prop_shared 100000 20
 step "a hundred thousand lowerings against the slow twin" ./tests/property/prop_lower 100000 20
 step "a million changes in place, and ten thousand in a row, against simulating anew" ./tests/property/prop_live 1000000 20 10000
+step "two hundred thousand changes in place over shared links" ./tests/property/prop_live_shared 20000 20
 step "searches of ten thousand proposals, row by row the same whichever way they score" ./tests/property/prop_ways 20 10000 20
 step "delta as printed and ours, two thousand changes a row" ./tests/property/prop_published_delta 2000 20
 step "accounts against the slow twin, a hundred times" ./tests/property/prop_account 100 20

@@ -269,6 +269,16 @@ static ss_lower_options random_options(void)
     return o;
 }
 
+/* Over shared links, which nobody holds. */
+static inline ss_lower_options random_shared_options(void)
+{
+    ss_lower_options o = random_options();
+    o.links = SS_LINKS_SHARED;
+    o.aggregate = false;
+    o.sync = o.sync == SS_SYNC_CLOSED_FORM ? SS_SYNC_RING : o.sync;
+    return o;
+}
+
 /* ---- a timer whose answers tell everything apart ----------------------------------------- */
 
 static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase phase,

@@ -77,7 +77,8 @@ typedef struct ss_live {
     uint32_t n;      /* tasks */
     ss_block *block; /* [blocks + 1], 1 .. blocks */
     uint32_t blocks;
-    uint64_t *work; /* by resource, [devices + links + 1]: sum of the holds of its tasks, ps */
+    uint64_t *work; /* by resource, [devices + links + 1]: sum of the holds of its tasks, ps;
+                        * of a shared link of what its bytes take at full bandwidth, a little less */
 
     /* The change under way: tasks gone, tasks made, tasks kept with other predecessors. */
     const ss_block *gone, *made; /* runs of slots: of one block at one place */

@@ -39,6 +39,17 @@ ss_status ss_live_place(ss_live *l, uint32_t b, const ss_block *run, ss_error *e
     return e;
 }
 
+/* A flow does not hold its links; what its bytes take at full bandwidth, less the picosecond by which
+ * ends are rounded, is as certain. */
+static uint64_t work_on(const ss_tasks *t, uint32_t slot, uint32_t resource, uint64_t hold,
+                        uint64_t sign)
+{
+    if (!ss_tasks_flows(t, (ss_task){slot}))
+        return hold;
+    double ps = (double)t->bytes[slot] / t->bytes_per_s[resource - t->devices] * SS_PICOSECONDS;
+    return ps >= 2 && ps < 9e18 ? ((uint64_t)(ps * (1 - 1e-12)) - 1) * sign : 0;
+}
+
 void ss_live_count_work(ss_live *l, const ss_block *run, uint64_t sign)
 {
     const ss_tasks *t = l->pool;
@@ -54,7 +65,7 @@ void ss_live_count_work(ss_live *l, const ss_block *run, uint64_t sign)
         uint32_t n;
         const uint32_t *r = ss_tasks_resources(t, (ss_task){i}, &n);
         for (uint32_t k = 0; k < n; k++)
-            l->work[r[k]] += hold;
+            l->work[r[k]] += work_on(t, i, r[k], hold, sign);
     }
 }
 

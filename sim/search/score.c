@@ -67,8 +67,7 @@ ss_status ss_scorer_new_kind(const ss_model *m, const ss_topology *t, const ss_c
 ss_status ss_scorer_new(const ss_model *m, const ss_topology *t, const ss_costs *costs,
                         const ss_score_options *o, ss_scorer **out, ss_error *err)
 {
-    bool shared = o->lower.links == SS_LINKS_SHARED;
-    const ss_score_kind *kind = ss_score_kind_of(shared ? SS_SCORE_FULL : o->way);
+    const ss_score_kind *kind = ss_score_kind_of(o->way);
     if (!kind)
         return ss_fail(err, SS_EUNSUPPORTED, "scoring by %s is not in this build",
                        ss_score_way_name(o->way));

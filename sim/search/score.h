@@ -3,7 +3,8 @@
  * Three ways that give the same numbers to the picosecond:
  *   full    the task graph is lowered anew and simulated whole: the published baseline
  *   replay  the task graph is changed in place and simulated whole
- *   delta   the task graph is changed in place; only what the change can reach is simulated
+ *   delta   the task graph is changed in place; only what the change can reach is simulated (over
+ *           shared links: what follows the last snapshot before it)
  * A scorer holds one strategy and the timeline it has.  `try` asks what it would cost with some
  * operators changed; accept keeps that, reject goes back; one of the two must follow each try.
  *
@@ -64,7 +65,7 @@ typedef struct ss_score {
 
 typedef struct ss_scorer ss_scorer;
 
-/* Over shared links every way is full.  The costs are copied; model and topology must outlive the scorer. */
+/* The costs are copied; model and topology must outlive the scorer. */
 ss_status ss_scorer_new(const ss_model *m, const ss_topology *t, const ss_costs *costs,
                         const ss_score_options *o, ss_scorer **out, ss_error *err);
 void ss_scorer_free(ss_scorer *s);

@@ -28,6 +28,8 @@ ss_status ss_delta_new(bool bounds, ss_delta **out, ss_error *err)
     if (!d)
         return ss_fail_memory(err, "a simulation", sizeof *d);
     ss_status e = ss_replay_new(bounds, &d->replay, err);
+    if (!e)
+        e = ss_replay_shared_new(&d->shared, err);
     if (e)
         ss_delta_free(d);
     else
@@ -40,6 +42,7 @@ void ss_delta_free(ss_delta *d)
     if (!d)
         return;
     ss_replay_free(d->replay);
+    ss_replay_shared_free(d->shared);
     ss_delta_free_lists(d);
     ss_free(d->mark);
     ss_free(d->stops.heap);
@@ -501,11 +504,24 @@ static ss_deltaed as_deltaed(const ss_replayed *r, bool fell_back)
     return (ss_deltaed){r->makespan, r->stopped, fell_back, r->visited};
 }
 
+static ss_status run_shared(ss_delta *d, const ss_live *l, bool from_beginning, ss_time bound,
+                            ss_deltaed *out, ss_error *err)
+{
+    ss_replayed r = {0};
+    ss_status e = ss_replay_shared_run(d->shared, l, from_beginning, bound, &r, err);
+    *out = as_deltaed(&r, !from_beginning);
+    if (!e && !r.stopped)
+        d->last = SS_DELTA_REPLAYED;
+    return e;
+}
+
 ss_status ss_delta_whole(ss_delta *d, const ss_live *l, ss_time bound, ss_deltaed *out,
                          ss_error *err)
 {
     ss_replayed r = {0};
     d->last = SS_DELTA_NOTHING;
+    if (ss_delta_is_shared(l))
+        return run_shared(d, l, true, bound, out, err);
     ss_status e = ss_delta_make_lists(d, l, err);
     if (!e)
         e = ss_replay_whole(d->replay, l, bound, &r, err);
@@ -572,6 +588,8 @@ ss_status ss_delta_change(ss_delta *d, const ss_live *l, ss_time bound, uint32_t
         *out = as_deltaed(&r, false);
         return SS_OK;
     }
+    if (ss_delta_is_shared(l))
+        return run_shared(d, l, false, bound, out, err);
     ss_status e = ss_replay_reserve_held(d->replay, l, err);
     if (e)
         return e;
@@ -595,7 +613,9 @@ static void keep_swept(ss_delta *d, const ss_live *l)
 
 void ss_delta_keep(ss_delta *d, const ss_live *l)
 {
-    if (d->last == SS_DELTA_REPLAYED) {
+    if (d->last == SS_DELTA_REPLAYED && ss_delta_is_shared(l)) {
+        ss_replay_shared_keep(d->shared, l);
+    } else if (d->last == SS_DELTA_REPLAYED) {
         ss_replay_keep(d->replay, l);
         ss_delta_follow_replay(d, l);
     } else if (d->last == SS_DELTA_SWEPT) {

@@ -14,6 +14,9 @@
  * that, and SS_DELTA_AS_EXPECTED begins with it unless little follows.
  *
  * It holds one timeline, in a replay of its own.
+ *
+ * Over shared links nothing is swept: when a flow ends depends on all that flows beside it, so every
+ * change is replayed from the last snapshot before the first affected time (replay_shared.h).
  */
 #ifndef SS_DELTA_H
 #define SS_DELTA_H
@@ -51,7 +54,7 @@ ss_status ss_delta_tidy(ss_delta *d, ss_live *l, ss_error *err);
 ss_status ss_delta_timeline(const ss_delta *d, const ss_live *l, bool of_last_run, ss_timeline *out,
                             ss_error *err);
 
-/* E1 to E4 (engine.h) for the timeline that is held or was found, and whether the lists of what is
+/* E1 to E4 (engine.h), of exclusive links, for the timeline that is held or was found, and whether the lists of what is
  * held are in order; for tests.  The sentence names the first slot that breaks one. */
 ss_status ss_delta_check(const ss_delta *d, const ss_live *l, bool of_last_run, ss_error *err);
 

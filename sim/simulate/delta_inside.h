@@ -4,6 +4,7 @@
 
 #include "simulate/delta.h"
 #include "simulate/replay_inside.h"
+#include "simulate/replay_shared.h"
 
 /* A change of a resource's list: a task taken out, or one put in before place `at`. */
 typedef struct ss_delta_move {
@@ -48,7 +49,8 @@ enum { SS_DELTA_COST = 6 };
 
 struct ss_delta {
     ss_replay *replay;
-    ss_delta_list *list; /* [lists] by resource */
+    ss_replay_shared *shared; /* instead of all else here, where links are shared */
+    ss_delta_list *list;      /* [lists] by resource */
     uint32_t lists;
     bool in_order;   /* the lists are those of what is held */
     bool lists_used; /* since a replay was kept */
@@ -69,6 +71,11 @@ struct ss_delta {
 
     enum { SS_DELTA_NOTHING, SS_DELTA_SWEPT, SS_DELTA_REPLAYED } last;
 };
+
+static inline bool ss_delta_is_shared(const ss_live *l)
+{
+    return l->pool->mode == SS_LINKS_SHARED;
+}
 
 /* delta_lists.c */
 

@@ -15,13 +15,16 @@ static const ss_delta_mark *mark_of(const ss_delta *d, uint32_t slot)
 uint32_t ss_delta_changed(const ss_delta *d, const ss_live *l)
 {
     if (d->last == SS_DELTA_REPLAYED)
-        return ss_replay_changed(d->replay, l);
+        return ss_delta_is_shared(l) ? ss_replay_shared_changed(d->shared, l)
+                                     : ss_replay_changed(d->replay, l);
     return d->last == SS_DELTA_SWEPT ? d->changed : 0;
 }
 
 ss_status ss_delta_timeline(const ss_delta *d, const ss_live *l, bool of_last_run, ss_timeline *out,
                             ss_error *err)
 {
+    if (ss_delta_is_shared(l))
+        return ss_replay_shared_timeline(d->shared, l, of_last_run, out, err);
     bool swept = of_last_run && d->last == SS_DELTA_SWEPT;
     ss_status e = ss_replay_timeline(d->replay, l, of_last_run && !swept, out, err);
     if (e || !swept)
@@ -45,6 +48,10 @@ ss_status ss_delta_timeline(const ss_delta *d, const ss_live *l, bool of_last_ru
 
 ss_status ss_delta_tidy(ss_delta *d, ss_live *l, ss_error *err)
 {
+    if (ss_delta_is_shared(l)) {
+        d->last = SS_DELTA_NOTHING;
+        return ss_replay_shared_tidy(d->shared, l, err);
+    }
     uint32_t *other = ss_alloc(((size_t)l->pool->n + 1) * sizeof *other), id = 0;
     if (!other)
         return ss_fail_memory(err, "tasks", ((size_t)l->pool->n + 1) * sizeof *other);

@@ -433,20 +433,26 @@ static ss_status take_flow(ss_sharing *s, uint32_t *out, ss_error *err)
 ss_status ss_sharing_begin(ss_sharing *s, ss_time now, uint32_t path, int64_t bytes,
                            uint32_t number, ss_error *err)
 {
-    ss_flow_class *c = &s->class[path];
-    ss_class_clock *t = &s->clock[path];
-    ss_wide served;
-    uint32_t f;
-    if (!served_by_end(bytes, s->scale, &served))
+    ss_wide left;
+    if (!served_by_end(bytes, s->scale, &left))
         return ss_fail(err, SS_ERANGE,
                        "a transfer of %lld bytes would take longer than 106 days, which times "
                        "cannot hold",
                        (long long)bytes);
+    return ss_sharing_begin_left(s, now, path, left, number, err);
+}
+
+ss_status ss_sharing_begin_left(ss_sharing *s, ss_time now, uint32_t path, ss_wide left,
+                                uint32_t number, ss_error *err)
+{
+    ss_flow_class *c = &s->class[path];
+    ss_class_clock *t = &s->clock[path];
+    uint32_t f;
     ss_status e = take_flow(s, &f, err);
     if (!e && !t->slot) {
         e = take_slot(s, path, err);
         if (e) {
-            s->flow[f].next = s->free_flow;
+            s->flow[f] = (ss_flow){.next = s->free_flow};
             s->free_flow = f;
         }
     }
@@ -455,7 +461,7 @@ ss_status ss_sharing_begin(ss_sharing *s, ss_time now, uint32_t path, int64_t by
     if (!c->count && !c->counted)
         go_onto_lanes(s, path);
     ss_class_serve(s, path, now);
-    s->flow[f] = (ss_flow){.end = t->served + served, .number = number};
+    s->flow[f] = (ss_flow){.end = t->served + left, .number = number, .class = path};
     t->heap = meld(s->flow, t->heap, f);
     c->count++;
     s->alive++;
@@ -474,7 +480,7 @@ uint32_t ss_sharing_end(ss_sharing *s, ss_time now)
     uint32_t f = t->heap, number = s->flow[f].number;
     ss_class_serve(s, class, now);
     t->heap = without_root(s->flow, f);
-    s->flow[f].next = s->free_flow;
+    s->flow[f] = (ss_flow){.next = s->free_flow};
     s->free_flow = f;
     c->count--;
     s->alive--;
@@ -505,6 +511,18 @@ ss_status ss_sharing_set_link(ss_sharing *s, ss_time now, uint32_t link, double 
         s->changed[s->changeds++] = link;
     l->capacity = units;
     return SS_OK;
+}
+
+void ss_sharing_left(const ss_sharing *s, ss_time now, ss_flow_left *out)
+{
+    for (uint32_t f = 1; f <= s->flows; f++) {
+        const ss_flow *x = &s->flow[f];
+        if (!x->class)
+            continue;
+        const ss_class_clock *t = &s->clock[x->class];
+        ss_wide since = (ss_wide)(uint64_t)s->class[x->class].rate * (uint64_t)(now - t->since);
+        *out++ = (ss_flow_left){x->end - t->served - since, x->number};
+    }
 }
 
 int64_t ss_sharing_rate(const ss_sharing *s, uint32_t path)

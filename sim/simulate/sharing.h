@@ -28,6 +28,7 @@
 
 #include "base/status.h"
 #include "base/units.h"
+#include "base/wide.h"
 
 /* Of one path: [paths + 1] columns and rows of links.  A set of links, none twice. */
 typedef struct ss_paths {
@@ -61,6 +62,9 @@ ss_status ss_sharing_add_paths(ss_sharing *s, const ss_paths *paths, ss_error *e
 /* A flow of at least one byte; `flow` is the caller's number for it.  It lasts a picosecond or more. */
 ss_status ss_sharing_begin(ss_sharing *s, ss_time now, uint32_t path, int64_t bytes, uint32_t flow,
                            ss_error *err);
+/* The same with what is left of a flow, as ss_sharing_left told it with the same links and paths. */
+ss_status ss_sharing_begin_left(ss_sharing *s, ss_time now, uint32_t path, ss_wide left,
+                                uint32_t flow, ss_error *err);
 /* A flow whose end is at `now`, or 0: no more of them.  Not asked between begin and settle. */
 uint32_t ss_sharing_end(ss_sharing *s, ss_time now);
 /* From `now` on the link carries this many bytes a second; 0: nothing.  At most 16 times what the
@@ -72,6 +76,13 @@ void ss_sharing_settle(ss_sharing *s, ss_time now);
 
 /* When the next flow ends; SS_TIME_MAX: none ever does, or there is none.  After settle. */
 ss_time ss_sharing_next(ss_sharing *s);
+
+/* What is left of each flow at `now`, after settle: ss_sharing_flows(s) rows, in no order. */
+typedef struct ss_flow_left {
+    ss_wide left; /* in units times picoseconds */
+    uint32_t number;
+} ss_flow_left;
+void ss_sharing_left(const ss_sharing *s, ss_time now, ss_flow_left *out);
 
 /* For tests and reports, after settle. */
 int64_t ss_sharing_rate(const ss_sharing *s, uint32_t path); /* of one flow, in units; 0: no flow */

@@ -13,6 +13,7 @@
 typedef struct ss_flow {
     ss_wide end; /* what its class has served each flow when this one ends */
     uint32_t number;
+    uint32_t class;       /* 0: it is free */
     uint32_t child, next; /* flows; 0: none.  next also chains the free ones */
 } ss_flow;
 

@@ -135,7 +135,7 @@ static ss_search_options random_search(void)
     o.space.group = chance(40) ? 0.2 : 0;
     o.space.neighbour = !o.space.hastings && chance(40) ? 0.2 : 0;
     o.space.max_parts = MOST_PARTS;
-    o.score.lower = random_options();
+    o.score.lower = chance(30) ? random_shared_options() : random_options();
     o.score.memory = chance(80)   ? SS_MEMORY_IGNORED
                      : chance(50) ? SS_MEMORY_WALL
                                   : SS_MEMORY_PENALTY;
