@@ -94,6 +94,8 @@ void ss_lua_strategies_help(ss_text *out);
 /* Pushes what a simulation of the problem at `problem` says. */
 int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const char *name);
 
+int ss_lua_result_sensitivity(lua_State *L); /* result:sensitivity */
+
 /* The options of soapstone.problem, for the help. */
 void ss_lua_problem_help(ss_text *out);
 /* Those of searches, likewise. */

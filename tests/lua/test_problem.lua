@@ -327,6 +327,22 @@ claim("results say where their times came from", function()
   equal(report.assumptions { plain, scaled } .. "; costs: roofline", plain.assumptions)
 end)
 
+claim("over shared links a comparison says what is noise", function()
+  local report = require "soapstone.report"
+  local function data_parallel(links)
+    local p = problem { links = links, sync = "ring" }
+    return p:simulate(p:strategy "data_parallel")
+  end
+  local r = data_parallel "shared"
+  local s = r:sensitivity { runs = 5 }
+  assert(s.runs == 5 and s.least <= r.step_time and s.most >= r.step_time and s.spread < 1e-3)
+  assert(r:sensitivity({ runs = 5 }).most == s.most)
+  assert(report.compare({ r, r }):find "durations moved by a picosecond")
+  assert(not pcall(r.sensitivity, r, { runs = 0 }))
+  local e = data_parallel "fifo-hop"
+  assert(not report.compare({ e, e }):find "moved by")
+end)
+
 claim("a method called with a dot says how it is called", function()
   local p = problem()
   local strategy = p:strategy "data_parallel"

@@ -650,6 +650,11 @@ function result:memory(device) end
 ---@return string
 function result:json() end
 
+---The step time with every duration moved by a picosecond, longer or shorter, in several runs.
+---@param options? { runs?: integer, seed?: integer }
+---@return { runs: integer, least: number, most: number, spread: number }
+function result:sensitivity(options) end
+
 ---@param path string
 ---@param options? { from?: soapstone.quantity, to?: soapstone.quantity, only?: string, flows?: boolean, memory?: boolean }
 ---@return { slices: integer, flows: integer, counters: integer, left_out: integer }

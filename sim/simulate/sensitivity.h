@@ -1,0 +1,29 @@
+/* sensitivity.h - how far a step time moves when every duration moves by a picosecond.
+ *
+ * Over shared links a long run of transfers that depend on each other is chaotic: a rounding of 1e-16 can
+ * grow to a percent of the makespan over ten thousand contended tasks.  What such a run says is not
+ * wrong, but a difference between two of them that is smaller than this spread says nothing.
+ *
+ * So the graph is run again with each hold a picosecond (1e-12 s, the least there is) longer, shorter or
+ * as it was, by a hash of (seed, run, task).  A hold that is 0 stays so, but for the latency of a flow.
+ */
+#ifndef SS_SENSITIVITY_H
+#define SS_SENSITIVITY_H
+
+#include "simulate/engine.h"
+
+typedef struct ss_sensitivity {
+    uint32_t runs;
+    ss_time least, most; /* makespans, that of the graph as it is among them */
+} ss_sensitivity;
+
+enum { SS_SENSITIVITY_MOST_RUNS = 10000 };
+
+/* The makespan is that of the graph as it is. */
+ss_status ss_sensitivity_find(const ss_tasks *t, ss_time makespan, ss_engine *e, uint32_t runs,
+                              uint64_t seed, ss_sensitivity *out, ss_error *err);
+
+/* (most - least) / least; 0 of an empty step. */
+double ss_sensitivity_spread(const ss_sensitivity *s);
+
+#endif
