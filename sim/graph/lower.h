@@ -22,6 +22,7 @@
 #include "base/watch.h"
 #include "graph/collective.h"
 #include "graph/model.h"
+#include "graph/order.h"
 #include "graph/route.h"
 #include "graph/strategy.h"
 #include "graph/tasks.h"
@@ -78,6 +79,9 @@ typedef struct ss_lower_options {
     ss_links_mode links;
     int64_t segment_bytes; /* messages are cut into pieces of this size, 0: never */
     uint32_t max_segments;
+    /* How the task graph is run; it changes no task.  Not by priority: numbers are given to tasks, which
+     * are not known before. */
+    ss_run_options run;
 } ss_lower_options;
 
 /* Training, fifo-hop, parameter server, overlapped, free updates and sums, messages whole. */

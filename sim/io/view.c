@@ -146,6 +146,14 @@ static void name_op_task(builder *b, const ss_task_label *label, const char *op)
                 label->cargo == SS_CARGO_GRADIENT ? " gradient" : "");
 }
 
+/* Of a task that a script added. */
+static const char *given_name(const builder *b, uint32_t task)
+{
+    const ss_result *r = b->r;
+    uint32_t first = r->lowered->tasks.n - r->added + 1;
+    return r->name && task >= first ? r->name[task - first] : NULL;
+}
+
 static const char *task_name(builder *b, uint32_t task, const char *op)
 {
     const ss_task_label *label = &b->r->lowered->tasks.label[task];
@@ -154,6 +162,8 @@ static const char *task_name(builder *b, uint32_t task, const char *op)
         ss_text_add(&b->text, "barrier on %s", lane_name(b, label->part));
     else if (label->kind == SS_TASK_BARRIER)
         ss_text_add(&b->text, "barrier");
+    else if (given_name(b, task))
+        ss_text_add(&b->text, "%s", given_name(b, task));
     else if (!b->m || !label->op)
         ss_text_add(&b->text, "%s %u", ss_task_kind_name(label->kind), task);
     else if (about_weight(label))
@@ -364,14 +374,39 @@ static void assume_of_topology(ss_text *text, const ss_topology *t)
                     t->failures == 1 ? "" : "s", t->failures == 1 ? "" : "es");
 }
 
+/* What happened on the way; of much the first. */
+static void assume_of_run(ss_text *text, const ss_result *r, const ss_topology *t)
+{
+    enum { SOME = 6 };
+    for (uint32_t i = 0; i < r->changes && i < SOME; i++) {
+        ss_text_add(text, i ? ", " : "; on the way: ");
+        ss_change_say(&r->change[i], t, text);
+    }
+    if (r->changes > SOME)
+        ss_text_add(text, " and %u change%s more", r->changes - SOME, ss_plural(r->changes - SOME));
+    if (r->added)
+        ss_text_add(text, "; %u task%s added by the script", r->added, ss_plural(r->added));
+}
+
+static bool has_link_changes(const ss_result *r)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->changes; i++)
+        n += r->change[i].kind <= SS_CHANGE_LINK_WORKS;
+    return n > 0;
+}
+
 static const char *assumptions(builder *b)
 {
     ss_text *t = &b->text;
     ss_text_clear(t);
     ss_links_mode mode = b->r->lowered->tasks.mode;
-    ss_text_add(t, "A1 one duration a task; A2 %s, links %s; A3 FIFO; A4 no overhead",
+    ss_text_add(t, "A1 one duration a task; A2 %s%s, links %s; ",
                 mode == SS_LINKS_SHARED ? "broken: bandwidth shared max-min" : "full bandwidth",
-                ss_links_mode_name(mode));
+                has_link_changes(b->r) ? ", of links that change" : "", ss_links_mode_name(mode));
+    ss_run_options_say(&b->r->lowered->options.run, t);
+    ss_text_add(t, "; A4 no overhead");
+    assume_of_run(t, b->r, b->t);
     if (b->t)
         assume_of_topology(t, b->t);
     if (b->m)

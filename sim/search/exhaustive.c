@@ -401,9 +401,16 @@ ss_status ss_exhaustive(const ss_model *m, const ss_topology *t, const ss_timer 
                         const ss_watch *watch, ss_exhaustive_result *out, ss_error *err)
 {
     if (o->lower.links == SS_LINKS_SHARED)
-        return ss_fail(err, SS_EUNSUPPORTED,
-                       "an exhaustive search has no bounds for shared links; it proves an optimum for "
-                       "fifo-hop, fifo-pipe and fifo-path");
+        return ss_fail(
+            err, SS_EUNSUPPORTED,
+            "an exhaustive search has no bounds for shared links; it proves an optimum for "
+            "fifo-hop, fifo-pipe and fifo-path");
+    if (!ss_run_options_published(&o->lower.run))
+        return ss_fail(
+            err, SS_EUNSUPPORTED,
+            "an exhaustive search has bounds for tasks in the order in which they became ready, "
+            "one at a time, on links and devices that stay as they are: leave order, streams, "
+            "copies_block, slowed_by_copies and events as they are unless given");
     double now = ss_seconds_now();
     walk w = {.o = o, .callers = watch, .out = out, .began = now};
     w.watch = (ss_watch){.context = &w, .look = look_at_clock, .over = watch_over};

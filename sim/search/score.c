@@ -67,7 +67,8 @@ ss_status ss_scorer_new_kind(const ss_model *m, const ss_topology *t, const ss_c
 ss_status ss_scorer_new(const ss_model *m, const ss_topology *t, const ss_costs *costs,
                         const ss_score_options *o, ss_scorer **out, ss_error *err)
 {
-    const ss_score_kind *kind = ss_score_kind_of(o->way);
+    bool by_run = !ss_run_options_published(&o->lower.run);
+    const ss_score_kind *kind = ss_score_kind_of(by_run ? SS_SCORE_FULL : o->way);
     if (!kind)
         return ss_fail(err, SS_EUNSUPPORTED, "scoring by %s is not in this build",
                        ss_score_way_name(o->way));

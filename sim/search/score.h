@@ -65,7 +65,8 @@ typedef struct ss_score {
 
 typedef struct ss_scorer ss_scorer;
 
-/* The costs are copied; model and topology must outlive the scorer. */
+/* Where the options' run is not as published, every way is full.  The costs are copied; model and topology must
+ * outlive the scorer. */
 ss_status ss_scorer_new(const ss_model *m, const ss_topology *t, const ss_costs *costs,
                         const ss_score_options *o, ss_scorer **out, ss_error *err);
 void ss_scorer_free(ss_scorer *s);

@@ -4,6 +4,7 @@
  */
 #include "base/mem.h"
 #include "search/score_inside.h"
+#include "simulate/run.h"
 
 typedef struct full {
     ss_lowered lowered;
@@ -27,6 +28,14 @@ static void close_full(ss_scorer *s)
     s->state = NULL;
 }
 
+static ss_status simulate(ss_scorer *s, full *f, ss_error *err)
+{
+    const ss_run_options *o = &s->options.lower.run;
+    if (ss_run_options_published(o))
+        return ss_engine_run(s->engine, &f->lowered.tasks, &f->timeline, err);
+    return ss_run_simulate(&f->lowered.tasks, o, ss_engine_watch(s->engine), &f->timeline, err);
+}
+
 static ss_status score(ss_scorer *s, ss_score *out, ss_error *err)
 {
     full *f = s->state;
@@ -36,7 +45,7 @@ static ss_status score(ss_scorer *s, ss_score *out, ss_error *err)
     if (!status)
         status = missing;
     if (!status)
-        status = ss_engine_run(s->engine, &f->lowered.tasks, &f->timeline, err);
+        status = simulate(s, f, err);
     if (status)
         return status;
     out->cost = f->timeline.makespan;

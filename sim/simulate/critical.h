@@ -13,8 +13,8 @@
 
 typedef struct ss_critical_step {
     ss_task task;
-    ss_time queueing; /* waited for its resource */
-    ss_task blocker;  /* the task that held the resource before it; 0 if it did not wait */
+    ss_time queueing;  /* waited for its resource */
+    ss_task blocker;   /* the task that held the resource before it; 0 if it did not wait */
     uint32_t resource; /* that it waited for: of several the one that the blocker held; 0: none */
 } ss_critical_step;
 
@@ -24,9 +24,13 @@ typedef struct ss_critical {
     ss_time compute, transfer, queueing;    /* their sum is the makespan */
     ss_time queueing_device, queueing_link; /* their sum is queueing */
     ss_time slowed; /* of transfer: more than alone, by what crossed the same shared links */
-} ss_critical; /* {0} */
+} ss_critical;      /* {0} */
 
-ss_status ss_critical_find(const ss_tasks *t, const ss_timeline *l, ss_critical *out, ss_error *err);
+ss_status ss_critical_find(const ss_tasks *t, const ss_timeline *l, ss_critical *out,
+                           ss_error *err);
+/* The same where, if `copies_block`, a transfer holds the devices that its message leaves and reaches. */
+ss_status ss_critical_find_in_run(const ss_tasks *t, const ss_timeline *l, bool copies_block,
+                                  ss_critical *out, ss_error *err);
 void ss_critical_free(ss_critical *c);
 
 #endif

@@ -291,7 +291,7 @@ ss_status ss_engine_run(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_er
 
 ss_time ss_timeline_finish(const ss_tasks *t, const ss_timeline *l, ss_task task)
 {
-    return l->end[task.i] + ss_tasks_lag(t, task);
+    return l->finish ? l->finish[task.i] : l->end[task.i] + ss_tasks_lag(t, task);
 }
 
 void ss_timeline_free(ss_timeline *l)
@@ -301,6 +301,7 @@ void ss_timeline_free(ss_timeline *l)
     ss_free(l->ready);
     ss_free(l->start);
     ss_free(l->end);
+    ss_free(l->finish);
     *l = (ss_timeline){0};
 }
 

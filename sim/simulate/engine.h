@@ -30,6 +30,7 @@ typedef struct ss_timeline {
     uint32_t n;
     ss_time *ready, *start, *end; /* [n + 1]; end: the resource is free again */
     ss_time makespan;             /* latest finish: end plus lag */
+    ss_time *finish;              /* [n + 1], where that is not end plus lag; else NULL */
     uint32_t cap;
 } ss_timeline; /* {0}; arrays are kept for the next run */
 

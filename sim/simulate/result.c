@@ -132,15 +132,15 @@ static bool is_message(const ss_task_label *label)
 static ss_status use_resource(ss_result *r, uint32_t resource, ss_task task, ss_error *err)
 {
     const ss_tasks *t = &r->lowered->tasks;
+    ss_time took = r->timeline.end[task.i] - r->timeline.start[task.i];
     if (resource <= r->devices)
-        return ss_time_add(r->device[resource].busy, t->hold[task.i], &r->device[resource].busy,
-                           err);
+        return ss_time_add(r->device[resource].busy, took, &r->device[resource].busy, err);
     ss_link_use *link = &r->link[resource - r->devices];
     ss_time wait = r->timeline.start[task.i] - r->timeline.ready[task.i];
     if (ss_tasks_flows(t, task))
         wait = ss_timeline_slowed(t, &r->timeline, task);
     else
-        link->busy += t->hold[task.i]; /* exclusive: no more than the makespan */
+        link->busy += took; /* exclusive: no more than the makespan */
     if (wait > link->longest_wait)
         link->longest_wait = wait;
     if (t->label[task.i].kind != SS_TASK_TRANSFER)
@@ -209,6 +209,37 @@ static void cover(ss_result *r, ss_time *covered, const crossing *c)
         extend_union(r, covered, label->to, c->at, finish);
 }
 
+/* With several streams a device is busy while it has any task. */
+static ss_status account_streams(ss_result *r, ss_error *err)
+{
+    const ss_tasks *t = &r->lowered->tasks;
+    uint32_t n = 0;
+    crossing *list = ss_alloc(t->n * sizeof *list);
+    ss_time *covered = ss_alloc_zeroed(r->devices + 1, sizeof *covered);
+    ss_status s = SS_OK;
+    if (!list || !covered)
+        s = ss_fail_memory(err, "the account of streams", t->n * sizeof *list);
+    for (uint32_t i = 1; i <= t->n && !s; i++)
+        if (t->where[i] <= r->devices)
+            list[n++] = (crossing){r->timeline.start[i], i};
+    if (!s)
+        qsort(list, n, sizeof *list, by_time_then_task);
+    for (uint32_t d = 1; d <= r->devices; d++)
+        r->device[d].busy = 0;
+    for (uint32_t k = 0; k < n && !s; k++) {
+        uint32_t d = t->where[list[k].task];
+        ss_time start = list[k].at > covered[d] ? list[k].at : covered[d];
+        ss_time end = r->timeline.end[list[k].task];
+        if (end <= start)
+            continue;
+        r->device[d].busy += end - start;
+        covered[d] = end;
+    }
+    ss_free(list);
+    ss_free(covered);
+    return s;
+}
+
 static ss_status account_communication(ss_result *r, ss_error *err)
 {
     const ss_tasks *t = &r->lowered->tasks;
@@ -253,20 +284,16 @@ static void keep_account(ss_result *r, ss_held_account *a)
     }
 }
 
-static ss_status hold_memory(ss_result *r, const ss_model *m, const ss_topology *t,
-                             const ss_strategy *s, ss_error *err)
+static ss_status hold_memory(ss_result *r, const ss_topology *t, const ss_holds *holds,
+                             ss_error *err)
 {
-    ss_holds holds = {0};
     ss_held_account account = {0};
-    ss_status status = ss_lower_holds(m, s, r->lowered, &holds, err);
-    if (!status)
-        status = ss_held_account_make(&holds, &r->timeline, r->devices, &account, err);
+    ss_status status = ss_held_account_make(holds, &r->timeline, r->devices, &account, err);
     if (!status) {
         r->over_capacity = ss_held_excess(&account, t) > 0;
         keep_account(r, &account);
     }
     ss_held_account_free(&account);
-    ss_holds_free(&holds);
     return status;
 }
 
@@ -285,13 +312,14 @@ static ss_status start_account(ss_result *r, ss_error *err)
     return SS_OK;
 }
 
-/* A shared link is busy for what its bytes take at full bandwidth, so that busy by step time is how
+/* A shared link is busy for what its bytes take at its bandwidth, on average, so that busy by step time is how
  * much of it was used; ends are whole picoseconds, so the sum may pass the step by as many as it had messages. */
 static void account_shared_links(ss_result *r)
 {
     const ss_tasks *t = &r->lowered->tasks;
     for (uint32_t l = 1; l <= r->links && t->mode == SS_LINKS_SHARED; l++) {
-        double busy = (double)r->link[l].bytes / t->bytes_per_s[l] * SS_PICOSECONDS;
+        double at = r->mean_bytes_per_s ? r->mean_bytes_per_s[l] : t->bytes_per_s[l];
+        double busy = at > 0 ? (double)r->link[l].bytes / at * SS_PICOSECONDS : 0;
         double most = (double)r->timeline.makespan;
         r->link[l].busy = busy < most ? (ss_time)llrint(busy) : r->timeline.makespan;
     }
@@ -313,8 +341,11 @@ static ss_status account(ss_result *r, const ss_topology *topology, ss_routes *r
         account_shared_links(r);
     if (!s)
         s = account_communication(r, err);
+    if (!s && r->lowered->options.run.streams > 1)
+        s = account_streams(r, err);
     if (!s)
-        s = ss_critical_find(t, &r->timeline, &r->critical, err);
+        s = ss_critical_find_in_run(t, &r->timeline, r->lowered->options.run.copies_block,
+                                    &r->critical, err);
     r->step_time = r->timeline.makespan;
     for (uint32_t d = 1; d <= r->devices && !s; d++) {
         r->device[d].idle = r->step_time - r->device[d].busy;
@@ -337,10 +368,56 @@ static ss_status new_result(ss_result **out, ss_error *err)
     return SS_OK;
 }
 
+/* What links offered, where one changed. */
+static ss_status keep_bandwidths(ss_result *r, const ss_run *run, ss_error *err)
+{
+    uint32_t links = r->lowered->tasks.links, changed = 0;
+    for (uint32_t i = 0; i < r->changes; i++)
+        changed += r->change[i].kind <= SS_CHANGE_LINK_WORKS;
+    if (!changed)
+        return SS_OK;
+    r->mean_bytes_per_s = ss_alloc_zeroed(links + (size_t)1, sizeof *r->mean_bytes_per_s);
+    if (!r->mean_bytes_per_s)
+        return ss_fail_memory(err, "a result", links * sizeof *r->mean_bytes_per_s);
+    for (uint32_t l = 1; l <= links; l++)
+        r->mean_bytes_per_s[l] = ss_run_mean_bandwidth(run, l, r->timeline.makespan);
+    return SS_OK;
+}
+
+static ss_status keep_run(ss_result *r, const ss_run *run, ss_error *err)
+{
+    const ss_change *change = ss_run_changes(run, &r->changes);
+    ss_status s = ss_run_timeline(run, &r->timeline, err);
+    if (s)
+        return s;
+    r->change = ss_alloc((r->changes + (size_t)1) * sizeof *r->change);
+    if (!r->change)
+        return ss_fail_memory(err, "a result", r->changes * sizeof *r->change);
+    if (r->changes)
+        memcpy(r->change, change, r->changes * sizeof *r->change);
+    return keep_bandwidths(r, run, err);
+}
+
+static ss_status run_by_options(ss_result *r, const ss_watch *watch, ss_error *err)
+{
+    ss_run *made;
+    ss_status s = ss_run_new(&r->lowered->tasks, &r->lowered->options.run, &made, err);
+    if (s)
+        return s;
+    ss_run_set_watch(made, watch);
+    s = ss_run_finish(made, err);
+    if (!s)
+        s = keep_run(r, made, err);
+    ss_run_free(made);
+    return s;
+}
+
 static ss_status run(ss_result *r, ss_engine *e, ss_error *err)
 {
     double began = ss_seconds_now();
-    ss_status s = ss_engine_run(e, &r->lowered->tasks, &r->timeline, err);
+    ss_status s = ss_run_options_published(&r->lowered->options.run)
+                      ? ss_engine_run(e, &r->lowered->tasks, &r->timeline, err)
+                      : run_by_options(r, ss_engine_watch(e), err);
     r->simulate_s = ss_seconds_now() - began;
     return s;
 }
@@ -390,6 +467,14 @@ static ss_status name_longest(const ss_result *r, const ss_model *m, const ss_to
         where <= tasks->devices ? ss_topology_device_name(t, (ss_device){where}) : "?");
 }
 
+static void count_samples(ss_result *r, const ss_model *m)
+{
+    double seconds = ss_time_seconds(r->step_time);
+    r->samples = (double)ss_model_batch(m);
+    r->samples_per_s = seconds > 0 ? r->samples / seconds : 0;
+    r->bytes_moved = ss_lowered_bytes_moved(r->lowered);
+}
+
 ss_status ss_result_new(const ss_model *m, const ss_topology *t, ss_routes *r, const ss_strategy *s,
                         const ss_timer *timer, const ss_lower_options *options, ss_engine *e,
                         ss_result **out, ss_error *err)
@@ -409,16 +494,17 @@ ss_status ss_result_new(const ss_model *m, const ss_topology *t, ss_routes *r, c
     }
     if (!status)
         status = account(made, t, r, ss_engine_watch(e), err);
+    ss_holds holds = {0};
     if (!status)
-        status = hold_memory(made, m, t, s, err);
+        status = ss_lower_holds(m, s, made->lowered, &holds, err);
+    if (!status)
+        status = hold_memory(made, t, &holds, err);
+    ss_holds_free(&holds);
     if (status) {
         ss_result_free(made);
         return status;
     }
-    made->samples = (double)ss_model_batch(m);
-    double seconds = ss_time_seconds(made->step_time);
-    made->samples_per_s = seconds > 0 ? made->samples / seconds : 0;
-    made->bytes_moved = ss_lowered_bytes_moved(made->lowered);
+    count_samples(made, m);
     *out = made;
     return SS_OK;
 }
@@ -445,6 +531,82 @@ ss_status ss_result_of_tasks(ss_tasks *t, ss_engine *e, ss_result **out, ss_erro
     return SS_OK;
 }
 
+/* The graph that was run, finished again with what was added: its bytes are cargo of no kind. */
+static ss_status take_tasks(ss_result *r, const ss_run *run, bool bare, ss_error *err)
+{
+    ss_tasks with = {0};
+    const ss_tasks *all = ss_run_tasks(run);
+    int64_t before = ss_tasks_bytes_moved(&r->lowered->tasks);
+    ss_status s = ss_tasks_copy(all, &with, err);
+    if (!s)
+        s = ss_tasks_finish(&with, err);
+    if (s) {
+        ss_tasks_free(&with);
+        return s;
+    }
+    r->added = with.n - ss_run_given(run);
+    ss_tasks_free(&r->lowered->tasks);
+    r->lowered->tasks = with;
+    if (!bare)
+        r->lowered->moved[SS_CARGO_NONE] += ss_tasks_bytes_moved(&with) - before;
+    return SS_OK;
+}
+
+static ss_status take_names(ss_result *r, const char *const *name, ss_error *err)
+{
+    if (!name || !r->added)
+        return SS_OK;
+    r->name = ss_arena_take(&r->names, r->added * sizeof *r->name);
+    if (!r->name)
+        return ss_fail_memory(err, "names of tasks", r->added * sizeof *r->name);
+    for (uint32_t i = 0; i < r->added; i++) {
+        size_t n = name[i] ? strlen(name[i]) + 1 : 0;
+        char *copy = n ? ss_arena_take(&r->names, n) : NULL;
+        if (n && !copy)
+            return ss_fail_memory(err, "names of tasks", n);
+        r->name[i] = n ? memcpy(copy, name[i], n) : NULL;
+    }
+    return SS_OK;
+}
+
+ss_status ss_result_of_run(const ss_model *m, const ss_topology *t, ss_routes *r,
+                           const ss_strategy *s, ss_lowered *l, const ss_run *run,
+                           const char *const *name, ss_result **out, ss_error *err)
+{
+    ss_result *made;
+    ss_holds holds = {0};
+    ss_status status = new_result(&made, err);
+    if (status) {
+        ss_lowered_free(l);
+        return status;
+    }
+    *made->lowered = *l;
+    *l = (ss_lowered){0};
+    if (m) /* of what was lowered: what a script added holds no memory */
+        status = ss_lower_holds(m, s, made->lowered, &holds, err);
+    if (!status)
+        status = take_tasks(made, run, !m, err);
+    if (!status)
+        status = take_names(made, name, err);
+    if (!status)
+        status = keep_run(made, run, err);
+    if (!status)
+        status = account(made, t, r, made->lowered->watch, err);
+    if (!status && m)
+        status = hold_memory(made, t, &holds, err);
+    ss_holds_free(&holds);
+    if (status) {
+        ss_result_free(made);
+        return status;
+    }
+    if (m)
+        count_samples(made, m);
+    else
+        made->bytes_moved = (double)ss_tasks_bytes_moved(&made->lowered->tasks);
+    *out = made;
+    return SS_OK;
+}
+
 void ss_result_free(ss_result *r)
 {
     if (!r)
@@ -457,6 +619,9 @@ void ss_result_free(ss_result *r)
     ss_free(r->held);
     ss_free(r->held_first);
     ss_critical_free(&r->critical);
+    ss_free(r->change);
+    ss_arena_free(&r->names);
+    ss_free(r->mean_bytes_per_s);
     ss_free(r->costs);
     ss_free(r->costs_notes);
     ss_free(r);

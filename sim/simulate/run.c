@@ -9,13 +9,6 @@
 #include "base/text.h"
 #include "graph/cycle.h"
 
-static const char *const order_names[SS_ORDERS] = {"fifo", "program", "priority", "shortest"};
-
-const char *ss_order_name(ss_order o)
-{
-    return (unsigned)o < SS_ORDERS ? order_names[o] : "none";
-}
-
 const char *ss_stage_name(ss_stage s)
 {
     static const char *const name[] = {"waits", "queued", "runs", "flows", "arrives", "done"};
@@ -71,8 +64,9 @@ static ss_status set_out_resources(ss_run *r, ss_error *err)
     for (uint32_t i = 1; i <= r->resources; i++) {
         bool device = i <= t->devices;
         r->resource[i].room = device && r->options.streams ? r->options.streams : 1;
-        r->resource[i].speed = SS_RUN_SPEED;
+        r->resource[i].speed = r->resource[i].own = SS_RUN_SPEED;
         r->resource[i].latency_s = device ? 0 : t->latency_s[i - t->devices];
+        r->resource[i].bytes_per_s = device ? 0 : t->bytes_per_s[i - t->devices];
     }
     return SS_OK;
 }
@@ -137,6 +131,7 @@ ss_status ss_run_new(const ss_tasks *t, const ss_run_options *o, ss_run **out, s
     if ((s = ss_tasks_copy(t, &r->tasks, err)) || (s = copy_priorities(r, o, err)) ||
         (s = set_out_resources(r, err)) || (s = set_out_sharing(r, err)) ||
         (o->order == SS_ORDER_PROGRAM && (s = write_programs(r, err))) ||
+        (s = ss_run_take_plan(r, o, err)) || (s = ss_run_follow_plan(r, err)) ||
         (s = set_out_tasks(r, err)) || (s = ss_run_start_ready(r, err))) {
         ss_run_free(r);
         return s;
@@ -166,6 +161,8 @@ void ss_run_free(ss_run *r)
     ss_free(r->program);
     ss_free(r->first_program);
     ss_free(r->held);
+    ss_free(r->plan);
+    ss_free(r->happened);
     ss_sharing_free(r->sharing);
     ss_free(r);
 }
@@ -271,6 +268,7 @@ static ss_status tell(ss_run *r, uint32_t id, ss_error *err)
     if (s)
         return s;
     x->stage = SS_STAGE_DONE;
+    x->finish = r->now;
     r->ended[r->endeds++] = (ss_task){id};
     r->done++;
     r->last = r->now;
@@ -414,6 +412,8 @@ static ss_status pass_instant(ss_run *r, ss_time now, ss_error *err)
     for (uint32_t id; r->sharing && !s && (id = ss_sharing_end(r->sharing, now));)
         s = end_task(r, id, err);
     if (!s)
+        s = ss_run_follow_plan(r, err);
+    if (!s)
         s = ss_run_start_ready(r, err);
     if (!s && r->sharing)
         ss_sharing_settle(r->sharing, now);
@@ -435,6 +435,8 @@ ss_time ss_run_next(ss_run *r)
         ss_time flow = ss_sharing_next(r->sharing);
         next = flow < next ? flow : next;
     }
+    if (r->planned < r->plans && r->plan[r->planned].at < next)
+        next = r->plan[r->planned].at;
     return next;
 }
 
@@ -500,7 +502,7 @@ static ss_status refuse_stuck(ss_run *r, ss_error *err)
 ss_status ss_run_finish(ss_run *r, ss_error *err)
 {
     ss_status s = ss_run_refuse_broken(r, err);
-    while (!s && ss_run_next(r) != SS_TIME_MAX)
+    while (!s && r->done < r->tasks.n && ss_run_next(r) != SS_TIME_MAX)
         s = ss_run_advance(r, ss_run_next(r), err);
     if (!s && r->done < r->tasks.n)
         s = refuse_stuck(r, err);
@@ -537,6 +539,17 @@ void ss_run_times(const ss_run *r, ss_task task, ss_time *ready, ss_time *start,
     *end = r->task[task.i].end;
 }
 
+const ss_change *ss_run_changes(const ss_run *r, uint32_t *n)
+{
+    *n = r->happeneds;
+    return r->happened;
+}
+
+uint32_t ss_run_given(const ss_run *r)
+{
+    return r->given;
+}
+
 double ss_run_rate(const ss_run *r, ss_task task)
 {
     const ss_tasks *t = &r->tasks;
@@ -562,10 +575,31 @@ ss_status ss_run_timeline(const ss_run *r, ss_timeline *out, ss_error *err)
     }
     out->n = t->n;
     out->makespan = r->last;
+    ss_free(r->other_lags ? NULL : out->finish); /* of another run */
+    out->finish = r->other_lags ? out->finish : NULL;
+    if (r->other_lags && (s = SS_REGROW(out->finish, rows, "timeline", err)))
+        return s;
     for (uint32_t i = 0; i <= t->n; i++) {
+        if (r->other_lags)
+            out->finish[i] = r->task[i].finish;
         out->ready[i] = r->task[i].ready;
         out->start[i] = r->task[i].start;
         out->end[i] = r->task[i].end;
     }
     return SS_OK;
+}
+
+ss_status ss_run_simulate(const ss_tasks *t, const ss_run_options *o, const ss_watch *watch,
+                          ss_timeline *out, ss_error *err)
+{
+    ss_run *r;
+    ss_status s = ss_run_new(t, o, &r, err);
+    if (s)
+        return s;
+    ss_run_set_watch(r, watch);
+    s = ss_run_finish(r, err);
+    if (!s)
+        s = ss_run_timeline(r, out, err);
+    ss_run_free(r);
+    return s;
 }

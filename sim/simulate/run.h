@@ -19,28 +19,9 @@
 #include <stdint.h>
 
 #include "base/watch.h"
+#include "graph/order.h"
 #include "graph/tasks.h"
 #include "simulate/engine.h"
-
-/* Which of the waiting tasks a device takes next. */
-typedef enum ss_order {
-    SS_ORDER_FIFO,     /* least (ready, id): the published rule */
-    SS_ORDER_PROGRAM,  /* by id, and it waits for the next in that order; links as fifo */
-    SS_ORDER_PRIORITY, /* least given number, then (ready, id); links too */
-    SS_ORDER_SHORTEST, /* least hold, then (ready, id); links too */
-    SS_ORDERS
-} ss_order;
-
-const char *ss_order_name(ss_order o); /* "fifo", "program", "priority", "shortest" */
-
-typedef struct ss_run_options {
-    ss_order order;
-    const int32_t *priority; /* [n + 1], for SS_ORDER_PRIORITY; copied */
-    uint32_t streams;        /* tasks that a device runs at once, each at full speed; 0: 1 */
-    bool copies_block;       /* a transfer takes a stream of the devices it leaves and reaches */
-    double slowed_by_copies; /* speed of what computes on a device while a transfer leaves or
-                              * reaches it (by the ends of its message); 0 or 1: not slowed */
-} ss_run_options;            /* {0}: the published rule */
 
 typedef struct ss_run ss_run;
 
@@ -58,7 +39,8 @@ ss_time ss_run_next(ss_run *r);
 ss_status ss_run_advance(ss_run *r, ss_time until, ss_error *err);
 /* Passes the next instant at which something happens; *happened false: there is none. */
 ss_status ss_run_step(ss_run *r, bool *happened, ss_error *err);
-/* To the end of the last task.  Fails if some task can never end, and says what each kind waits for. */
+/* To the end of the last task; what the options have happen later does not.  Fails if some task can never
+ * end, and says what it waits for. */
 ss_status ss_run_finish(ss_run *r, ss_error *err);
 
 /* ---- what is ---- */
@@ -83,10 +65,26 @@ const ss_task *ss_run_ended(const ss_run *r, uint32_t *n);
 void ss_run_times(const ss_run *r, ss_task task, ss_time *ready, ss_time *start, ss_time *end);
 double ss_run_rate(const ss_run *r, ss_task task); /* bytes a second, of one that flows; else 0 */
 
-/* All tasks are done. */
+/* All tasks are done.  `finish` is there if a latency changed under fifo-pipe. */
 ss_status ss_run_timeline(const ss_run *r, ss_timeline *out, ss_error *err);
+/* All of it: a run of the graph by the options, to its end. */
+ss_status ss_run_simulate(const ss_tasks *t, const ss_run_options *o, const ss_watch *watch,
+                          ss_timeline *out, ss_error *err);
 
 /* ---- changes, from now on ---- */
+
+/* Does what it says now, whatever its `at`, and remembers it with the time it happened at. */
+ss_status ss_run_change(ss_run *r, const ss_change *c, ss_error *err);
+/* What happened, by ss_run_change and by the options, in the order of its happening. */
+const ss_change *ss_run_changes(const ss_run *r, uint32_t *n);
+/* Tasks given at the start; those that were added follow. */
+uint32_t ss_run_given(const ss_run *r);
+double ss_run_bandwidth(const ss_run *r, uint32_t link); /* now; 0 of one that failed */
+double ss_run_latency(const ss_run *r, uint32_t link);   /* now */
+double ss_run_speed(const ss_run *r, ss_device device);  /* now; 0 of one that stands still */
+/* What a link offered from the start until `until`, or its last change if that was later, on average:
+ * that of the graph, to the bit, if it was never changed. */
+double ss_run_mean_bandwidth(const ss_run *r, uint32_t link, ss_time until);
 
 /* A link has another bandwidth (0: nothing passes) and latency.  What crosses it goes on with the new
  * bandwidth; the latency holds for what starts later.  Shared links: at most 16 times what the fastest
@@ -94,7 +92,7 @@ ss_status ss_run_timeline(const ss_run *r, ss_timeline *out, ss_error *err);
 ss_status ss_run_set_link(ss_run *r, uint32_t link, double bytes_per_s, double latency_s,
                           ss_error *err);
 /* How fast a device works, against what the holds of its tasks say: 0.5 takes twice as long, 0 stops it
- * with what it runs.  At most 1000. */
+ * with what it runs.  At most 1000.  One that is paused or failed (ss_run_change) has it when it goes on. */
 ss_status ss_run_set_speed(ss_run *r, ss_device device, double speed, ss_error *err);
 /* What the device was computing is lost and begins anew when it may; with speed 0 it has failed until
  * the speed is set again. Transfers go on. */
@@ -103,7 +101,8 @@ ss_status ss_run_restart(ss_run *r, ss_device device, ss_error *err);
 /* A task more, which may wait for any that exist; ready now at the earliest.  `hold` in ps at speed 1. */
 ss_status ss_run_add(ss_run *r, ss_device device, ss_time hold, const ss_task_label *label,
                      const ss_task *before, uint32_t befores, ss_task *out, ss_error *err);
-/* A message over links 1 .. links, whole; *out is the task that ends with its arrival. */
+/* A message over links 1 .. links, whole; *out is the task that ends with its arrival.  Without links
+ * source and target are one device, the `from` of the label: it takes no time and waits for nobody. */
 ss_status ss_run_send(ss_run *r, const uint32_t *link, uint32_t links, int64_t bytes,
                       const ss_task_label *label, const ss_task *before, uint32_t befores,
                       ss_task *out, ss_error *err);

@@ -10,7 +10,7 @@
 #define SS_RUN_SPEED (UINT64_C(1) << 32)
 
 typedef struct ss_run_task {
-    ss_time ready, start, end;
+    ss_time ready, start, end, finish;
     ss_time latency;   /* of it to come before the work, at whatever speed */
     ss_wide work;      /* to come: picoseconds at speed 1, times SS_RUN_SPEED */
     ss_time since;     /* when these two were so */
@@ -19,6 +19,7 @@ typedef struct ss_run_task {
     uint32_t event;    /* the last that was posted for it: earlier ones are void */
     uint32_t more_out; /* first of the edges to tasks that were added; 0: none */
     uint8_t stage;     /* ss_stage */
+    bool stays;        /* a message from a device to itself, which holds nothing */
 } ss_run_task;
 
 /* A task in a queue, in the order of (key, ready, id). */
@@ -35,9 +36,15 @@ typedef struct ss_run_resource {
     uint32_t *runs; /* [running] */
     uint32_t running, runs_cap;
     uint64_t speed;
-    double latency_s;  /* links: as it is now */
-    uint32_t crossing; /* devices: transfers that leave or reach it */
-    uint32_t next;     /* devices, SS_ORDER_PROGRAM: position in `program` */
+    double latency_s;   /* links: as it is now */
+    uint32_t crossing;  /* devices: transfers that leave or reach it */
+    uint32_t next;      /* devices, SS_ORDER_PROGRAM: position in `program` */
+    uint64_t own;       /* what speed is if it does not stand still */
+    bool stopped;       /* paused or failed */
+    bool changed;       /* links: the next three count */
+    double bytes_per_s; /* of its own */
+    double offered;     /* bytes that it could have carried until `since` */
+    ss_time since;
 } ss_run_resource;
 
 typedef struct ss_run_event {
@@ -81,6 +88,12 @@ struct ss_run {
     uint32_t paths;      /* that the sharing knows */
     const ss_watch *watch;
     uint32_t look;
+
+    ss_change *plan; /* by time; those before `planned` happened */
+    uint32_t plans, planned;
+    ss_change *happened;
+    uint32_t happeneds, happened_cap;
+    bool other_lags; /* a latency changed under fifo-pipe */
 };
 
 /* ---- run_queue.c ---- */
@@ -94,6 +107,12 @@ ss_status ss_run_start_ready(ss_run *r, ss_error *err);
 /* The resources of a task have room again, and the first in their queues may start. */
 ss_status ss_run_release(ss_run *r, uint32_t id, ss_error *err);
 ss_status ss_run_look_at_queue(ss_run *r, uint32_t resource, ss_error *err);
+
+/* ---- run_change.c ---- */
+
+ss_status ss_run_take_plan(ss_run *r, const ss_run_options *o, ss_error *err);
+/* What is planned for now. */
+ss_status ss_run_follow_plan(ss_run *r, ss_error *err);
 
 /* ---- run.c ---- */
 

@@ -62,6 +62,8 @@ ss_status ss_run_held(ss_run *r, uint32_t id, uint32_t *n, ss_error *err)
     if (s)
         return s;
     *n = 0;
+    if (r->task[id].stays)
+        return SS_OK;
     if (!ss_tasks_flows(&r->tasks, (ss_task){id}))
         for (uint32_t i = 0; i < of_set; i++)
             r->held[(*n)++] = set[i];

@@ -1,7 +1,10 @@
 /* Runs that are changed on the way: every number here was worked out by hand. */
 #include "check.h"
 
+#include <math.h>
+
 #include "base/mem.h"
+#include "simulate/result.h"
 #include "simulate/run.h"
 
 static ss_error err;
@@ -261,6 +264,168 @@ static void copies_block_or_slow_the_devices_at_their_ends(void)
     }
 }
 
+/* 100 bytes after 5 ps: at 25, 20 are across; at 45 half speed is gone for good, and 5 ps are nothing. */
+static void what_was_planned_happens_at_its_time(void)
+{
+    const ss_change plan[] = {{.at = 45, .kind = SS_CHANGE_LINK_FAILS, .who = 1},
+                              {.at = 25,
+                               .kind = SS_CHANGE_LINK,
+                               .who = 1,
+                               .bytes_per_s = -1,
+                               .share = 0.5,
+                               .latency_s = 7e-12},
+                              {.at = 50, .kind = SS_CHANGE_LINK_WORKS, .who = 1},
+                              {.at = 999, .kind = SS_CHANGE_PAUSE, .who = 1}};
+    for (int shared = 0; shared < 2; shared++) {
+        open_graph(shared ? SS_LINKS_SHARED : SS_LINKS_FIFO_HOP);
+        ss_task a = transfer(1, 100, (ss_task){0}), b = transfer(1, 10, a);
+        ss_run *r = start(&(ss_run_options){.change = plan, .changes = 4});
+        uint32_t n;
+        CHECK_OK(ss_run_advance(r, 47, &err));
+        CHECK(ss_run_bandwidth(r, 1) == 0 && ss_run_latency(r, 1) == 7e-12);
+        CHECK_OK(ss_run_finish(r, &err));
+        CHECK(end_of(r, a) == 50 + 140 && end_of(r, b) == 190 + 7 + 20, "%d", (int)end_of(r, a));
+        CHECK(ss_run_bandwidth(r, 1) == 5e11);
+        /* 25 ps at 1, 20 at 1/2, 5 at 0, 167 at 1/2 */
+        CHECK(fabs(ss_run_mean_bandwidth(r, 1, 217) / (1e12 * (25 + 10 + 83.5) / 217) - 1) < 1e-12);
+        CHECK(ss_run_mean_bandwidth(r, 2, 217) == 1e12);
+        const ss_change *c = ss_run_changes(r, &n);
+        CHECK(n == 3 && c[0].at == 25 && c[1].kind == SS_CHANGE_LINK_FAILS && c[2].at == 50);
+        CHECK(ss_run_next(r) == 999); /* it was not needed for the end */
+        ss_run_free(r);
+    }
+}
+
+/* What is planned for the beginning is so for what begins with it: 11 ps of latency, 20 at half speed. */
+static void what_was_planned_for_the_start_holds_from_the_start(void)
+{
+    const ss_change plan[] = {
+        {.kind = SS_CHANGE_LINK, .who = 1, .bytes_per_s = 5e11, .share = 1, .latency_s = 11e-12},
+        {.kind = SS_CHANGE_SPEED, .who = 2, .speed = 2}};
+    open_graph(SS_LINKS_FIFO_HOP);
+    ss_task a = transfer(1, 10, (ss_task){0}), b = compute(2, 50, (ss_task){0});
+    ss_run *r = start(&(ss_run_options){.change = plan, .changes = 2});
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(end_of(r, a) == 31 && end_of(r, b) == 25);
+    ss_run_free(r);
+    const ss_change wrong[] = {{.kind = SS_CHANGE_LINK_FAILS, .who = 4},
+                               {.kind = SS_CHANGE_PAUSE, .who = 3},
+                               {.kind = SS_CHANGE_SPEED, .who = 1, .speed = -1},
+                               {.at = -1, .kind = SS_CHANGE_PAUSE, .who = 1}};
+    for (int k = 0; k < 4; k++)
+        CHECK(ss_run_new(&t, &(ss_run_options){.change = &wrong[k], .changes = 1}, &r, &err) ==
+                  SS_EINVAL,
+              "%d", k);
+}
+
+/* Device 1 fails at 30 of 100, is told to work at half speed at 40, and does so from 60 on. */
+static void a_device_that_stands_still_goes_on_at_the_speed_it_was_given(void)
+{
+    open_graph(SS_LINKS_FIFO_HOP);
+    ss_task a = compute(1, 100, (ss_task){0});
+    ss_run *r = start(NULL);
+    ss_change c = {.kind = SS_CHANGE_DEVICE_FAILS, .who = 1, .speed = 0.5};
+    CHECK_OK(ss_run_advance(r, 30, &err));
+    CHECK_OK(ss_run_change(r, &c, &err));
+    CHECK_OK(ss_run_advance(r, 40, &err));
+    c.kind = SS_CHANGE_SPEED;
+    CHECK_OK(ss_run_change(r, &c, &err));
+    CHECK(ss_run_speed(r, (ss_device){1}) == 0 && ss_run_next(r) == SS_TIME_MAX);
+    CHECK_OK(ss_run_advance(r, 60, &err));
+    c.kind = SS_CHANGE_RESUME;
+    CHECK_OK(ss_run_change(r, &c, &err));
+    CHECK(ss_run_speed(r, (ss_device){1}) == 0.5);
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(end_of(r, a) == 260, "%d", (int)end_of(r, a));
+    ss_run_free(r);
+}
+
+static void a_message_to_oneself_takes_no_time_and_waits_for_nobody(void)
+{
+    open_graph(SS_LINKS_SHARED);
+    compute(1, 100, (ss_task){0});
+    ss_run *r = start(NULL);
+    ss_task a, b;
+    ss_task_label label = {.kind = SS_TASK_TRANSFER, .from = {1}, .to = {1}};
+    CHECK_OK(ss_run_advance(r, 30, &err));
+    CHECK_OK(ss_run_send(r, NULL, 0, 40, &label, NULL, 0, &a, &err));
+    CHECK_OK(ss_run_add(r, (ss_device){2}, 7, NULL, &a, 1, &b, &err));
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(end_of(r, a) == 30 && end_of(r, b) == 37 && ss_run_now(r) == 100);
+    CHECK(ss_run_send(r, NULL, 0, 40, NULL, NULL, 0, &a, &err) == SS_EINVAL);
+    ss_run_free(r);
+}
+
+/* fifo-pipe: 5 ps of latency pass outside; 9 after the change, of what leaves the link then. */
+static void a_result_of_a_run_has_what_was_changed_and_added(void)
+{
+    static const char *const name[] = {"mine", NULL};
+    open_graph(SS_LINKS_FIFO_PIPE);
+    ss_task a = transfer(1, 10, (ss_task){0}), b = compute(2, 50, a), c, d;
+    ss_run *r = start(NULL);
+    ss_lowered l = {0};
+    ss_result *result;
+    CHECK_OK(ss_run_advance(r, 3, &err));
+    CHECK_OK(ss_run_change(
+        r,
+        &(ss_change){
+            .kind = SS_CHANGE_LINK, .who = 1, .bytes_per_s = -1, .share = 1, .latency_s = 9e-12},
+        &err));
+    CHECK_OK(ss_run_add(r, (ss_device){2}, 4, NULL, &b, 1, &c, &err));
+    CHECK_OK(ss_run_send(r, (uint32_t[]){3}, 1, 30, NULL, &c, 1, &d, &err));
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK_OK(ss_tasks_copy(&t, &l.tasks, &err));
+    CHECK_OK(ss_result_of_run(NULL, NULL, NULL, NULL, &l, r, name, &result, &err));
+    CHECK(result->step_time == 10 + 9 + 50 + 4 + 60 && result->critical.n == 4);
+    CHECK(result->critical.compute == 54 && result->critical.transfer == 79);
+    CHECK(result->device[2].busy == 54 && result->link[1].busy == 10 && result->link[3].busy == 60);
+    CHECK(result->added == 2 && result->changes == 1 && result->change[0].at == 3);
+    CHECK_TEXT(result->name[0], "mine");
+    CHECK(!result->name[1] && result->bytes_moved == 40);
+    ss_result_free(result);
+    ss_run_free(r);
+}
+
+/* Tasks of 30, 10 and 20 ps in two streams: the device is busy for 30, of which nothing is counted twice. */
+static void streams_of_a_device_are_busy_once(void)
+{
+    open_graph(SS_LINKS_FIFO_HOP);
+    compute(1, 30, (ss_task){0}), compute(1, 10, (ss_task){0}), compute(1, 20, (ss_task){0});
+    ss_task far = compute(2, 40, (ss_task){0});
+    compute(1, 7, far);
+    ss_run *r = start(&(ss_run_options){.streams = 2});
+    ss_lowered l = {.options = {.run = {.streams = 2}}};
+    ss_result *result;
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK_OK(ss_tasks_copy(&t, &l.tasks, &err));
+    CHECK_OK(ss_result_of_run(NULL, NULL, NULL, NULL, &l, r, NULL, &result, &err));
+    CHECK(result->device[1].busy == 37 && result->device[1].idle == 10);
+    ss_result_free(result);
+    ss_run_free(r);
+}
+
+/* What device 2 computes waits for a copy, and the next copy for that: who was in front is told. */
+static void a_critical_path_knows_that_copies_block(void)
+{
+    open_graph(SS_LINKS_FIFO_HOP);
+    ss_task copy = transfer(1, 100, (ss_task){0}), work = compute(2, 60, (ss_task){0}),
+            other = transfer(3, 10, (ss_task){0});
+    ss_run_options o = {.copies_block = true};
+    ss_run *r = start(&o);
+    ss_lowered l = {.options = {.run = o}};
+    ss_result *result;
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK_OK(ss_tasks_copy(&t, &l.tasks, &err));
+    CHECK_OK(ss_result_of_run(NULL, NULL, NULL, NULL, &l, r, NULL, &result, &err));
+    const ss_critical *c = &result->critical;
+    CHECK(c->n == 1 && c->step[0].task.i == other.i && c->step[0].queueing == 165);
+    CHECK(c->step[0].blocker.i == work.i && c->step[0].resource == 2, "%u %u", c->step[0].blocker.i,
+          c->step[0].resource);
+    CHECK(c->queueing_device == 165 && c->queueing_link == 0 && copy.i == 1);
+    ss_result_free(result);
+    ss_run_free(r);
+}
+
 static void wrong_changes_are_refused_and_change_nothing(void)
 {
     open_graph(SS_LINKS_SHARED);
@@ -291,16 +456,32 @@ static void every_allocation_may_fail(void)
     compute(2, 10, a);
     CHECK_OK(ss_tasks_finish(&t, &err));
     for (uint64_t k = 1;; k++) {
-        ss_run_options o = {.order = SS_ORDER_PROGRAM, .streams = 2};
+        ss_change change = {.at = 3, .kind = SS_CHANGE_LINK_FAILS, .who = 2};
+        ss_run_options o = {
+            .order = SS_ORDER_PROGRAM, .streams = 2, .change = &change, .changes = 1};
+        ss_lowered l = {0};
+        ss_result *result = NULL;
         ss_run *r = NULL;
         size_t blocks = ss_mem_blocks();
         ss_mem_fail_after((int64_t)k - 1);
         ss_status s = ss_run_new(&t, &o, &r, &err);
         if (!s)
+            s = ss_run_advance(r, 4, &err);
+        change.kind = SS_CHANGE_LINK_WORKS;
+        if (!s)
+            s = ss_run_change(r, &change, &err);
+        if (!s)
             s = ss_run_send(r, (uint32_t[]){3, 2}, 2, 30, NULL, &a, 1, &b, &err);
         if (!s)
             s = ss_run_finish(r, &err);
+        if (!s)
+            s = ss_tasks_copy(&t, &l.tasks, &err);
+        if (!s)
+            s = ss_result_of_run(NULL, NULL, NULL, NULL, &l, r, (const char *[]){"b"}, &result,
+                                 &err);
         ss_mem_fail_never();
+        ss_lowered_free(&l);
+        ss_result_free(result);
         ss_run_free(r);
         CHECK(ss_mem_blocks() == blocks, "failure %d", (int)k);
         if (!s)
@@ -323,6 +504,13 @@ int main(void)
     RUN(a_program_waits_for_its_next);
     RUN(streams_run_side_by_side);
     RUN(copies_block_or_slow_the_devices_at_their_ends);
+    RUN(what_was_planned_happens_at_its_time);
+    RUN(what_was_planned_for_the_start_holds_from_the_start);
+    RUN(a_device_that_stands_still_goes_on_at_the_speed_it_was_given);
+    RUN(a_message_to_oneself_takes_no_time_and_waits_for_nobody);
+    RUN(a_result_of_a_run_has_what_was_changed_and_added);
+    RUN(streams_of_a_device_are_busy_once);
+    RUN(a_critical_path_knows_that_copies_block);
     RUN(wrong_changes_are_refused_and_change_nothing);
     RUN(every_allocation_may_fail);
     ss_tasks_free(&t);
