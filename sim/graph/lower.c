@@ -20,7 +20,8 @@ ss_lower_options ss_lower_options_start(void)
                               .sync = SS_SYNC_PARAMETER_SERVER,
                               .overlap = true,
                               .links = SS_LINKS_FIFO_HOP,
-                              .max_segments = 16};
+                              .max_segments = 16,
+                              .run = {.streams = 1, .slowed_by_copies = 1}};
 }
 
 static ss_status refuse_options(const ss_lower_options *o, ss_error *err)
@@ -331,6 +332,22 @@ ss_status ss_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const 
     if (!e)
         e = lower_phases(&w, err);
     return e ? e : ss_tasks_finish(w.tasks, err);
+}
+
+ss_status ss_lower_nothing(const ss_topology *t, ss_links_mode links, ss_lowered *out,
+                           ss_error *err)
+{
+    if (!out->scratch && !(out->scratch = ss_alloc_zeroed(1, sizeof *out->scratch)))
+        return ss_fail_memory(err, "lowering", sizeof *out->scratch);
+    out->options = ss_lower_options_start();
+    out->options.links = links;
+    ss_lowering w = {.topology = t,
+                     .options = out->options,
+                     .out = out,
+                     .tasks = &out->tasks,
+                     .s = out->scratch};
+    ss_status s = start_tasks(&w, err);
+    return s ? s : ss_tasks_finish(w.tasks, err);
 }
 
 double ss_lowered_bytes_moved(const ss_lowered *l)

@@ -125,6 +125,9 @@ typedef struct ss_lowered {
 ss_status ss_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const ss_strategy *s,
                    const ss_timer *timer, const ss_lower_options *options, ss_lowered *out,
                    ss_error *err);
+/* No tasks yet, on the devices and links of a topology: what a run may begin with (simulate/run.h). */
+ss_status ss_lower_nothing(const ss_topology *t, ss_links_mode links, ss_lowered *out,
+                           ss_error *err);
 void ss_lowered_free(ss_lowered *l);
 
 /* Bytes moved in all: every cargo, and the closed form's. */

@@ -388,22 +388,23 @@ static void assume_of_run(ss_text *text, const ss_result *r, const ss_topology *
         ss_text_add(text, "; %u task%s added by the script", r->added, ss_plural(r->added));
 }
 
-static bool has_link_changes(const ss_result *r)
+static const char *what_links_give(const ss_result *r)
 {
-    uint32_t n = 0;
+    bool shared = r->lowered->tasks.mode == SS_LINKS_SHARED, change = false;
     for (uint32_t i = 0; i < r->changes; i++)
-        n += r->change[i].kind <= SS_CHANGE_LINK_WORKS;
-    return n > 0;
+        change |= r->change[i].kind <= SS_CHANGE_LINK_WORKS;
+    if (change)
+        return shared ? "broken: bandwidth shared max-min, of links that change"
+                      : "broken: links that change";
+    return shared ? "broken: bandwidth shared max-min" : "full bandwidth";
 }
 
 static const char *assumptions(builder *b)
 {
     ss_text *t = &b->text;
     ss_text_clear(t);
-    ss_links_mode mode = b->r->lowered->tasks.mode;
-    ss_text_add(t, "A1 one duration a task; A2 %s%s, links %s; ",
-                mode == SS_LINKS_SHARED ? "broken: bandwidth shared max-min" : "full bandwidth",
-                has_link_changes(b->r) ? ", of links that change" : "", ss_links_mode_name(mode));
+    ss_text_add(t, "A1 one duration a task; A2 %s, links %s; ", what_links_give(b->r),
+                ss_links_mode_name(b->r->lowered->tasks.mode));
     ss_run_options_say(&b->r->lowered->options.run, t);
     ss_text_add(t, "; A4 no overhead");
     assume_of_run(t, b->r, b->t);

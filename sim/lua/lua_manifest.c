@@ -6,6 +6,7 @@
 #include <lauxlib.h>
 
 #include "io/record.h"
+#include "lua/lua_order.h"
 #include "lua/opts.h"
 #include "lua/state.h"
 #include "lua/types.h"
@@ -117,7 +118,8 @@ void ss_lua_manifest(lua_State *L, ss_manifest *out)
 
 /* -- what was in force ------------------------------------------------------------------------- */
 
-void ss_lua_write_options(const ss_lower_options *o, const char *costs, ss_text *out)
+void ss_lua_write_options(const ss_lower_options *o, const ss_topology *t, const char *costs,
+                          ss_text *out)
 {
     ss_text_add(out, "costs = %s\n", costs);
     ss_text_add(out, "training = %s\n", o->training ? "true" : "false");
@@ -133,6 +135,14 @@ void ss_lua_write_options(const ss_lower_options *o, const char *costs, ss_text 
     ss_text_add(out, "links = %s\n", ss_links_mode_name(o->links));
     ss_text_add(out, "segment = %lld\n", (long long)o->segment_bytes);
     ss_text_add(out, "max_segments = %u\n", (unsigned)o->max_segments);
+    ss_text_add(out, "order = %s\n", ss_order_name(o->run.order));
+    ss_text_add(out, "streams = %u\n", (unsigned)o->run.streams);
+    ss_text_add(out, "copies_block = %s\n", o->run.copies_block ? "true" : "false");
+    ss_text_add(out, "slowed_by_copies = %s\n",
+                ss_format_double(o->run.slowed_by_copies, digits, sizeof digits));
+    ss_text_add(out, "events = ");
+    ss_lua_write_events(&o->run, t, out);
+    ss_text_add(out, "\n");
 }
 
 /* Those of the problem: which source answers how much is each timeline's to say. */
@@ -141,7 +151,7 @@ ss_status ss_lua_problem_options(const ss_lua_problem *p, ss_text *out, ss_error
     ss_text costs = {0}, notes = {0};
     ss_costs_count(p->costs);
     ss_status s = ss_costs_say(p->costs, &costs, &notes, err);
-    ss_lua_write_options(&p->options, ss_text_get(&costs), out);
+    ss_lua_write_options(&p->options, p->topology, ss_text_get(&costs), out);
     ss_text_free(&costs);
     ss_text_free(&notes);
     return s ? s : ss_text_status(out, err);

@@ -5,6 +5,7 @@
 #include <lauxlib.h>
 
 #include "base/mem.h"
+#include "lua/lua_order.h"
 #include "lua/opts.h"
 #include "lua/state.h"
 #include "lua/types.h"
@@ -80,6 +81,7 @@ static const ss_opt problem_list[] = {
      .min = 1,
      .max = 65536,
      .help = "and into no more than so many"},
+    SS_LUA_ORDER_OPTIONS(ss_lower_options, run),
     {0},
 };
 
@@ -99,6 +101,7 @@ static void free_problem(void *object)
     ss_engine_free(p->engine);
     ss_costs_free(p->costs);
     ss_routes_free(p->routes);
+    ss_free(p->event);
     ss_free(p);
 }
 
@@ -113,6 +116,20 @@ static ss_status make_costs(ss_lua_problem *p, const ss_costs *given, ss_error *
     if (!s)
         s = ss_costs_check_devices(p->costs, p->topology, err);
     return s ? s : ss_costs_timer(p->costs, p->topology, &p->timer, err);
+}
+
+/* The options keep their events in the problem. */
+static ss_status keep_events(ss_lua_problem *p, ss_error *err)
+{
+    ss_run_options *o = &p->options.run;
+    if (!o->changes)
+        return SS_OK;
+    p->event = ss_alloc(o->changes * sizeof *p->event);
+    if (!p->event)
+        return ss_fail_memory(err, "events", o->changes * sizeof *p->event);
+    memcpy(p->event, o->change, o->changes * sizeof *p->event);
+    o->change = p->event;
+    return SS_OK;
 }
 
 static ss_status refuse_empty(const ss_model *m, const ss_topology *t, ss_error *err)
@@ -136,7 +153,9 @@ static ss_status make_problem(const ss_model *m, const ss_topology *t, const ss_
     p->model = m;
     p->topology = t;
     p->options = *options;
-    s = ss_routes_new(t, &p->routes, err);
+    s = keep_events(p, err);
+    if (!s)
+        s = ss_routes_new(t, &p->routes, err);
     if (!s)
         s = ss_engine_new(&p->engine, err);
     if (!s)
@@ -178,6 +197,12 @@ int ss_lua_problem_new(lua_State *L)
     ss_lua_box *topology = take(L, "topology", &ss_lua_topology_type);
     ss_lua_box *costs =
         ss_lua_is_given(L, 1, "costs") ? take(L, "costs", &ss_lua_costs_type) : NULL;
+    if (options.run.order == SS_ORDER_PRIORITY)
+        return ss_lua_refuse(L,
+                             "soapstone.problem: option 'order' = \"priority\" needs a number for "
+                             "each task, and which there are is the strategy's to say: give it to "
+                             "problem:start(strategy, { order = \"priority\", priority = ... })");
+    ss_lua_read_events(L, 1, 3, "soapstone.problem", &options.run);
     ss_lua_box *box = ss_lua_box_new(L, &ss_lua_problem_type);
     int at = lua_gettop(L);
     ss_lua_box_hold(L, at, SS_LUA_HOLD_MODEL, 2);
@@ -295,6 +320,15 @@ static int get_topology(lua_State *L, int index)
     return 1;
 }
 
+static void set_events(lua_State *L, const ss_lower_options *o, const ss_topology *t)
+{
+    ss_text *text = ss_lua_text_new(L);
+    ss_lua_write_events(&o->run, t, text);
+    ss_lua_text_push(L, text);
+    lua_setfield(L, -3, "events");
+    lua_pop(L, 1);
+}
+
 static int get_options(lua_State *L, int index)
 {
     const ss_lower_options *o =
@@ -311,6 +345,11 @@ static int get_options(lua_State *L, int index)
     ss_lua_set_text(L, "links", ss_links_mode_name(o->links));
     ss_lua_set_integer(L, "segment", o->segment_bytes);
     ss_lua_set_integer(L, "max_segments", o->max_segments);
+    ss_lua_set_text(L, "order", ss_order_name(o->run.order));
+    ss_lua_set_integer(L, "streams", o->run.streams);
+    ss_lua_set_flag(L, "copies_block", o->run.copies_block);
+    ss_lua_set_number(L, "slowed_by_copies", o->run.slowed_by_copies);
+    set_events(L, o, ((ss_lua_problem *)ss_lua_check(L, index, &ss_lua_problem_type))->topology);
     return 1;
 }
 

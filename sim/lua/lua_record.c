@@ -173,7 +173,8 @@ static ss_status write_timeline(ss_record *r, const entry *e, ss_error *err)
 {
     ss_text options = {0}, costs = {0};
     const ss_result *result = e->result->result;
-    ss_lua_write_options(&result->lowered->options, result->costs ? result->costs : "", &options);
+    ss_lua_write_options(&result->lowered->options, e->result->topology,
+                         result->costs ? result->costs : "", &options);
     ss_status s = ss_text_status(&options, err);
     if (!s)
         s = ss_costs_report(e->problem->costs, &costs, err);

@@ -34,8 +34,11 @@ static ss_status find(const ss_result *r, const options *o, const ss_watch *watc
     if (s)
         return s;
     ss_engine_set_watch(e, watch);
-    s = ss_sensitivity_find(&r->lowered->tasks, r->step_time, e, o->runs, (uint64_t)o->seed, out,
-                            err);
+    ss_run_options order = r->lowered->options.run;
+    order.change = r->change; /* those of a script, too, at the times they had */
+    order.changes = r->changes;
+    s = ss_sensitivity_find(&r->lowered->tasks, &order, r->step_time, e, o->runs, (uint64_t)o->seed,
+                            out, err);
     ss_look_away(watch);
     ss_engine_free(e);
     return s;
@@ -47,6 +50,15 @@ int ss_lua_result_sensitivity(lua_State *L)
     const ss_lua_result *r = ss_lua_check(L, 1, &ss_lua_result_type);
     options o;
     ss_lua_opts(L, 2, option_list, "result:sensitivity", &o);
+
+    if (r->result->added)
+        return ss_lua_refuse(
+            L, "result:sensitivity: a script added tasks while this ran, and only it knows "
+               "when: run it again with other durations");
+    if (r->result->lowered->options.run.order == SS_ORDER_PRIORITY)
+        return ss_lua_refuse(
+            L, "result:sensitivity: the priorities of this run are not kept: run it again "
+               "with other durations");
 
     ss_error err;
     ss_sensitivity found;

@@ -321,6 +321,16 @@ static void read_plain(lua_State *L, int table, const char *what, ss_lua_search_
     list[n] = (ss_opt){0};
     ss_lua_opts(L, table, list, what, r);
     ss_score_options *score = &r->options.score;
+    bool by_run = !ss_run_options_published(&score->lower.run);
+    if (by_run && score->way != SS_SCORE_FULL && ss_lua_is_given(L, table, "way"))
+        ss_lua_refuse(
+            L,
+            "%s: option 'way' = \"%s\" reckons with tasks in the order in which they became "
+            "ready; by the problem's order, streams, copies or events every proposal is "
+            "simulated whole: \"full\"",
+            what, ss_score_way_name(score->way));
+    if (by_run)
+        score->way = SS_SCORE_FULL;
     if (score->way == SS_SCORE_FULL && !ss_lua_is_given(L, table, "early_stop"))
         score->early_stop = false;
     if (score->count_changed && score->way == SS_SCORE_FULL)

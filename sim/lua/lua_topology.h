@@ -26,6 +26,14 @@ int ss_lua_topology_restore(lua_State *L);
 /* A node that t:device or t:switch returned, or the name of one. */
 ss_node ss_lua_node(lua_State *L, int index, int topology, const char *path);
 ss_link ss_lua_link(lua_State *L, int index, const ss_topology *t, const char *path);
+/* Which links: a link's number or name, or a node (or its name), which means all links there. */
+typedef struct ss_lua_part {
+    ss_link link; /* or, if this is 0, */
+    ss_node node; /* every link of it */
+} ss_lua_part;
+
+ss_lua_part ss_lua_part_read(lua_State *L, int index, int topology, const char *path);
+bool ss_lua_part_has(const ss_topology *t, ss_lua_part p, uint32_t link);
 /* Plain numbers that were meant in other units, in the table at `index`. */
 void ss_lua_refuse_plain_bandwidth(lua_State *L, int index, const char *name, const char *call);
 void ss_lua_refuse_plain_seconds(lua_State *L, int index, const char *call);

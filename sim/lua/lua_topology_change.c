@@ -37,11 +37,6 @@ int ss_lua_topology_set_routing(lua_State *L)
 
 /* -- which links ------------------------------------------------------------------------------- */
 
-typedef struct part {
-    ss_link link; /* or, if this is 0, */
-    ss_node node; /* every link of it */
-} part;
-
 static int no_such_part(lua_State *L, const ss_topology *t, const char *name, const char *path)
 {
     const char *near = ss_names_nearest(&t->names, name);
@@ -55,14 +50,14 @@ static int no_such_part(lua_State *L, const ss_topology *t, const char *name, co
                          name);
 }
 
-/* A link's number or name, or a node or the name of one. */
-static part read_part(lua_State *L, int index, const ss_topology *t, const char *path)
+ss_lua_part ss_lua_part_read(lua_State *L, int index, int topology, const char *path)
 {
+    const ss_topology *t = ((ss_lua_box *)lua_touserdata(L, topology))->object;
     if (lua_type(L, index) == LUA_TNUMBER)
-        return (part){.link = ss_lua_link(L, index, t, path)};
+        return (ss_lua_part){.link = ss_lua_link(L, index, t, path)};
     if (lua_type(L, index) == LUA_TSTRING) {
         const char *name = lua_tostring(L, index);
-        part p = {.node = ss_topology_find(t, name)};
+        ss_lua_part p = {.node = ss_topology_find(t, name)};
         if (!p.node.i)
             p.link.i = ss_names_find(&t->link_names, name);
         if (!p.node.i && !p.link.i)
@@ -72,10 +67,10 @@ static part read_part(lua_State *L, int index, const ss_topology *t, const char 
     if (!ss_lua_value_test(L, index, &ss_lua_node_type))
         ss_lua_refuse(L, "%s should be a link (its number or name) or a node, not %s", path,
                       ss_lua_kind_of(L, index));
-    return (part){.node = ss_lua_node(L, index, 1, path)};
+    return (ss_lua_part){.node = ss_lua_node(L, index, topology, path)};
 }
 
-static bool is_of(const ss_topology *t, part p, uint32_t link)
+bool ss_lua_part_has(const ss_topology *t, ss_lua_part p, uint32_t link)
 {
     const ss_link_row *l = &t->link[link];
     return p.link.i ? p.link.i == link : l->from.i == p.node.i || l->to.i == p.node.i;
@@ -128,7 +123,7 @@ static void refuse_below_zero(lua_State *L, const char *name, double given, doub
 int ss_lua_topology_set_link(lua_State *L)
 {
     ss_topology *t = ss_lua_check_change(L, 1, &ss_lua_topology_type);
-    part p = read_part(L, 2, t, "topology:set_link: what to change");
+    ss_lua_part p = ss_lua_part_read(L, 2, 1, "topology:set_link: what to change");
     change_options o;
     ss_lua_opts(L, 3, change_list, "topology:set_link", &o);
     ss_lua_refuse_plain_bandwidth(L, 3, "bandwidth", "topology:set_link");
@@ -140,7 +135,7 @@ int ss_lua_topology_set_link(lua_State *L)
     ss_status s = SS_OK;
     uint32_t links = 0;
     for (uint32_t i = 1; !s && i <= t->links; i++) {
-        if (!is_of(t, p, i))
+        if (!ss_lua_part_has(t, p, i))
             continue;
         ss_link_def def = t->link[i].def;
         def.bytes_per_s = (o.bandwidth == -1 ? def.bytes_per_s : o.bandwidth) * o.share;
@@ -164,11 +159,11 @@ static int mark(lua_State *L, bool failed, const char *method)
     int n = lua_gettop(L) - 1;
     if (!n)
         return ss_lua_refuse(L, "%s takes links and switches, and there are none", method);
-    part *p = lua_newuserdatauv(L, (size_t)n * sizeof *p, 0);
+    ss_lua_part *p = lua_newuserdatauv(L, (size_t)n * sizeof *p, 0);
     for (int i = 0; i < n; i++) {
         char path[PATH];
         ss_lua_name(path, sizeof path, "%s: argument %d", method, i + 1);
-        p[i] = read_part(L, i + 2, t, path);
+        p[i] = ss_lua_part_read(L, i + 2, 1, path);
     }
 
     ss_error err;

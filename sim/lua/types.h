@@ -34,6 +34,7 @@ typedef struct ss_lua_problem {
     ss_engine *engine;
     ss_timer timer;
     ss_lower_options options;
+    ss_change *event; /* of the options */
 } ss_lua_problem;
 
 typedef struct ss_lua_strategy {
@@ -111,7 +112,8 @@ void ss_lua_manifest(lua_State *L, ss_manifest *out);
 const ss_manifest_file *ss_lua_manifest_files(lua_State *L, int index, const char *what,
                                               uint32_t *n);
 /* The assumptions and costs of a simulation, and of a problem, one "name = value" a line. */
-void ss_lua_write_options(const ss_lower_options *o, const char *costs, ss_text *out);
+void ss_lua_write_options(const ss_lower_options *o, const ss_topology *t, const char *costs,
+                          ss_text *out);
 ss_status ss_lua_problem_options(const ss_lua_problem *p, ss_text *out, ss_error *err);
 
 void ss_lua_push_count(lua_State *L, double value); /* an integer where it is one */

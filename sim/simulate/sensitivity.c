@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "simulate/run.h"
 
 static ss_time move(const ss_tasks *t, uint32_t i, uint64_t seed, uint32_t run)
 {
@@ -12,9 +13,11 @@ static ss_time move(const ss_tasks *t, uint32_t i, uint64_t seed, uint32_t run)
     return hold && hold + by > 0 ? hold + by : hold;
 }
 
-ss_status ss_sensitivity_find(const ss_tasks *t, ss_time makespan, ss_engine *e, uint32_t runs,
-                              uint64_t seed, ss_sensitivity *out, ss_error *err)
+ss_status ss_sensitivity_find(const ss_tasks *t, const ss_run_options *order, ss_time makespan,
+                              ss_engine *e, uint32_t runs, uint64_t seed, ss_sensitivity *out,
+                              ss_error *err)
 {
+    bool by_run = order && !ss_run_options_published(order);
     ss_timeline line = {0};
     ss_tasks moved = *t; /* but for the holds, what is there */
     ss_status s = SS_OK;
@@ -26,7 +29,8 @@ ss_status ss_sensitivity_find(const ss_tasks *t, ss_time makespan, ss_engine *e,
     for (uint32_t run = 1; run <= runs && !s; run++) {
         for (uint32_t i = 1; i <= t->n; i++)
             moved.hold[i] = move(t, i, seed, run);
-        s = ss_engine_run(e, &moved, &line, err);
+        s = by_run ? ss_run_simulate(&moved, order, ss_engine_watch(e), &line, err)
+                   : ss_engine_run(e, &moved, &line, err);
         if (!s && line.makespan < out->least)
             out->least = line.makespan;
         if (!s && line.makespan > out->most)

@@ -10,6 +10,7 @@
 #ifndef SS_SENSITIVITY_H
 #define SS_SENSITIVITY_H
 
+#include "graph/order.h"
 #include "simulate/engine.h"
 
 typedef struct ss_sensitivity {
@@ -19,9 +20,10 @@ typedef struct ss_sensitivity {
 
 enum { SS_SENSITIVITY_MOST_RUNS = 10000 };
 
-/* The makespan is that of the graph as it is. */
-ss_status ss_sensitivity_find(const ss_tasks *t, ss_time makespan, ss_engine *e, uint32_t runs,
-                              uint64_t seed, ss_sensitivity *out, ss_error *err);
+/* The makespan is that of the graph as it is, by the order, where that is not NULL or as published. */
+ss_status ss_sensitivity_find(const ss_tasks *t, const ss_run_options *order, ss_time makespan,
+                              ss_engine *e, uint32_t runs, uint64_t seed, ss_sensitivity *out,
+                              ss_error *err);
 
 /* (most - least) / least; 0 of an empty step. */
 double ss_sensitivity_spread(const ss_sensitivity *s);

@@ -30,7 +30,7 @@ static void a_chain_moves_as_a_sum_of_picoseconds(void)
     ss_timeline l = {0};
     open_chain(N, 1000);
     CHECK_OK(ss_engine_run(engine, &t, &l, &err));
-    CHECK_OK(ss_sensitivity_find(&t, l.makespan, engine, RUNS, 3, &s, &err));
+    CHECK_OK(ss_sensitivity_find(&t, NULL, l.makespan, engine, RUNS, 3, &s, &err));
     CHECK(s.runs == RUNS && s.least < N * 1000 && s.most > N * 1000);
     CHECK(s.least >= N * 1000 - 100 && s.most <= N * 1000 + 100, "%lld %lld", (long long)s.least,
           (long long)s.most);
@@ -43,7 +43,7 @@ static void what_takes_no_time_stays_so_and_the_graph_is_as_it_was(void)
 {
     ss_sensitivity s;
     open_chain(5, 0);
-    CHECK_OK(ss_sensitivity_find(&t, 0, engine, 20, 1, &s, &err));
+    CHECK_OK(ss_sensitivity_find(&t, NULL, 0, engine, 20, 1, &s, &err));
     CHECK(s.least == 0 && s.most == 0 && ss_sensitivity_spread(&s) == 0);
     for (uint32_t i = 1; i <= t.n; i++)
         CHECK(t.hold[i] == 0);
@@ -53,9 +53,9 @@ static void seeds_differ_and_one_seed_does_not(void)
 {
     ss_sensitivity a, b, c;
     open_chain(600, 1000);
-    CHECK_OK(ss_sensitivity_find(&t, 600000, engine, 3, 1, &a, &err));
-    CHECK_OK(ss_sensitivity_find(&t, 600000, engine, 3, 1, &b, &err));
-    CHECK_OK(ss_sensitivity_find(&t, 600000, engine, 3, 2, &c, &err));
+    CHECK_OK(ss_sensitivity_find(&t, NULL, 600000, engine, 3, 1, &a, &err));
+    CHECK_OK(ss_sensitivity_find(&t, NULL, 600000, engine, 3, 1, &b, &err));
+    CHECK_OK(ss_sensitivity_find(&t, NULL, 600000, engine, 3, 2, &c, &err));
     CHECK(a.least == b.least && a.most == b.most);
     CHECK(a.least != c.least || a.most != c.most);
 }

@@ -55,6 +55,21 @@ function soapstone.pairs(t) end
 ---@field links? "fifo-hop"|"fifo-pipe"|"fifo-path"|"shared"
 ---@field segment? soapstone.quantity messages are cut into pieces of this size
 ---@field max_segments? integer
+---@field order? "fifo"|"program"|"priority"|"shortest" which of the waiting tasks is next
+---@field streams? integer tasks that a device runs at once
+---@field copies_block? boolean a transfer takes a stream of the devices at its ends
+---@field slowed_by_copies? number speed of what a device computes while a message leaves or reaches it
+---@field events? soapstone.event[] links and devices that change on the way
+
+---@class soapstone.event
+---@field at soapstone.quantity seconds from the start
+---@field link? integer|string|soapstone.node a link, or a node: all its links
+---@field device? integer|string|soapstone.node
+---@field does? "change"|"fail"|"work"|"pause"|"resume"
+---@field bandwidth? soapstone.quantity of a link
+---@field share? number of the bandwidth it has
+---@field latency? soapstone.quantity of a link
+---@field speed? number of a device
 
 ---@param options soapstone.problem_options
 ---@return soapstone.problem
