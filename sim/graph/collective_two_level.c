@@ -1,9 +1,8 @@
 #include "base/mem.h"
 #include "graph/collective_parts.h"
 
-/* The last member before i on i's machine, or i if it is the first, or alone.  Members of a machine
- * usually follow each other, so this rarely looks far. */
-static uint32_t mate_before(const uint32_t *machine, uint32_t i)
+/* Members of a machine usually follow each other, so this rarely looks far. */
+uint32_t ss_mate_before(const uint32_t *machine, uint32_t i)
 {
     if (machine[i])
         for (uint32_t k = i; k-- > 0;)
@@ -24,13 +23,16 @@ static void add_up(ss_messages *out, const plan *p, int64_t bytes)
 {
     for (uint32_t i = 0; i < p->n; i++)
         if (p->master[i] != i) {
-            ss_messages_add(out, i, p->master[i], 0, bytes, true);
+            ss_message *m = ss_messages_add(out, i, p->master[i], 0, bytes, true);
+            m->own = true;
+            m->last = p->master[i] == 0;
             p->up[i] = out->n;
         }
     for (uint32_t i = 1; i < p->n; i++) {
         if (p->master[i] != i)
             continue;
-        ss_messages_add(out, i, 0, 0, bytes, true);
+        ss_message *m = ss_messages_add(out, i, 0, 0, bytes, true);
+        m->own = m->last = true;
         p->up[i] = out->n;
         for (uint32_t k = i + 1; k < p->n; k++)
             if (p->master[k] == i)
@@ -50,6 +52,7 @@ static void add_down(ss_messages *out, const plan *p, int64_t bytes)
     for (uint32_t i = 1; i < p->n; i++)
         if (p->master[i] == i) {
             ss_message *m = ss_messages_add(out, 0, i, 0, bytes, false);
+            m->own = m->last = true;
             m->first_after = heard_first;
             m->afters = heard;
             p->down[i] = out->n;
@@ -59,6 +62,8 @@ static void add_down(ss_messages *out, const plan *p, int64_t bytes)
         if (master == i)
             continue;
         ss_message *m = ss_messages_add(out, master, i, 0, bytes, false);
+        m->own = !master;
+        m->last = true;
         if (master) {
             ss_messages_after(out, p->down[master]);
         } else {
@@ -82,7 +87,7 @@ ss_status ss_collective_two_level(uint32_t members, const uint32_t *machine, int
     plan p = {
         .master = rows, .up = rows + members, .down = rows + 2 * (size_t)members, .n = members};
     for (uint32_t i = 0; i < members; i++) {
-        uint32_t mate = mate_before(machine, i);
+        uint32_t mate = ss_mate_before(machine, i);
         p.master[i] = mate == i ? i : p.master[mate];
     }
     add_up(out, &p, bytes);
@@ -97,7 +102,7 @@ double ss_collective_two_level_seconds(uint32_t members, const uint32_t *machine
 {
     uint32_t machines = 0, fullest = 1;
     for (uint32_t i = 0; i < members; i++) {
-        if (mate_before(machine, i) != i)
+        if (ss_mate_before(machine, i) != i)
             continue;
         uint32_t here = 1;
         for (uint32_t k = i + 1; k < members; k++)
@@ -108,4 +113,19 @@ double ss_collective_two_level_seconds(uint32_t members, const uint32_t *machine
     double inside = fullest > 1 ? (fullest - 1) * (a_inside + bytes / b_inside) : 0;
     double across = machines > 1 ? (machines - 1) * (a_across + bytes / b_across) : 0;
     return 2 * (inside + across);
+}
+
+ss_status ss_make_two_level(const ss_collective *c, ss_messages *out, ss_error *err)
+{
+    if (!c->machine)
+        return ss_fail(err, SS_EINVAL, "two_level needs the machine of each member");
+    return ss_collective_two_level(c->members, c->machine, c->bytes, out, err);
+}
+
+double ss_form_two_level(const ss_collective *c, ss_wire inside, ss_wire across)
+{
+    return c->machine ? ss_collective_two_level_seconds(c->members, c->machine, (double)c->bytes,
+                                                        inside.latency_s, inside.bytes_per_s,
+                                                        across.latency_s, across.bytes_per_s)
+                      : 0;
 }
