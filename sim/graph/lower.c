@@ -44,16 +44,21 @@ static ss_status refuse_options(const ss_lower_options *o, ss_error *err)
             "%s",
             ss_sync_name(o->sync));
     if (o->links == SS_LINKS_SHARED && o->training && o->aggregate)
-        return ss_fail(err, SS_EINVAL,
-                       "aggregate makes one task that holds its links, and shared links are held by "
-                       "nobody: give one of the two");
+        return ss_fail(
+            err, SS_EINVAL,
+            "aggregate makes one task that holds its links, and shared links are held by "
+            "nobody: give one of the two");
     if (o->links == SS_LINKS_SHARED && o->training && o->sync == SS_SYNC_CLOSED_FORM)
-        return ss_fail(err, SS_EINVAL,
-                       "sync closed_form makes tasks that hold all links, and shared links are held "
-                       "by nobody; ring, tree, two_level and parameter_server send messages");
+        return ss_fail(
+            err, SS_EINVAL,
+            "sync closed_form makes tasks that hold all links, and shared links are held "
+            "by nobody; ring, tree, two_level and parameter_server send messages");
     if (!(o->update_passes >= 0) || o->update_passes > 1e6)
         return ss_fail(err, SS_EINVAL, "update_passes is %g: it must be from 0 to 1e6",
                        o->update_passes);
+    if (!(o->flow_limit >= 0) || isinf(o->flow_limit))
+        return ss_fail(err, SS_EINVAL, "flow_limit is %g B/s: it must be 0 (none) or more",
+                       o->flow_limit);
     if (o->segment_bytes < 0)
         return ss_fail(err, SS_EINVAL,
                        "segments of %lld bytes: give a positive size, or 0 for none",
@@ -81,10 +86,18 @@ static ss_status start_tasks(ss_lowering *w, ss_error *err)
     const ss_topology *t = w->topology;
     size_t links = (size_t)t->links + 1, devices = (size_t)t->devices + 1;
     ss_status e;
+    if (t->laws && !w->options.ideal_links && w->options.training && w->options.aggregate)
+        return ss_fail(
+            err, SS_EUNSUPPORTED,
+            "aggregate knows the latency and bandwidth of links alone, and those of "
+            "topology %s fall short of them by size or load: give ideal_links too, or let "
+            "the messages be sent",
+            t->name);
     if (links > s->link_cap) {
         uint32_t cap = ss_grown(s->link_cap, links);
         if ((e = SS_REGROW(s->bytes_per_s, cap, "links", err)) ||
-            (e = SS_REGROW(s->latency_s, cap, "links", err)))
+            (e = SS_REGROW(s->latency_s, cap, "links", err)) ||
+            (e = SS_REGROW(s->law, cap, "links", err)))
             return e;
         s->link_cap = cap;
     }
@@ -96,14 +109,21 @@ static ss_status start_tasks(ss_lowering *w, ss_error *err)
         s->device_cap = cap;
     }
     s->bytes_per_s[0] = s->latency_s[0] = 0;
+    s->law[0] = NULL;
     for (uint32_t l = 1; l <= t->links; l++) {
-        s->bytes_per_s[l] = t->link[l].def.bytes_per_s;
-        s->latency_s[l] = t->link[l].def.latency_s;
+        const ss_link_def *def = &t->link[l].def;
+        s->law[l] = w->options.ideal_links ? NULL : def->law;
+        s->bytes_per_s[l] = def->bytes_per_s * (s->law[l] ? 1 - s->law[l]->load : 1);
+        s->latency_s[l] = def->latency_s;
     }
     memset(s->stamp, 0, devices * sizeof *s->stamp);
     s->stamps = 0;
-    return ss_tasks_start(w->tasks, t->devices, t->links, s->bytes_per_s, s->latency_s,
-                          w->options.links, err);
+    e = ss_tasks_start(w->tasks, t->devices, t->links, s->bytes_per_s, s->latency_s,
+                       w->options.links, err);
+    ss_tasks_set_flows(w->tasks, 1, w->options.flow_limit);
+    return e ? e
+             : ss_tasks_set_laws(w->tasks, t->laws ? (const ss_link_law *const *)s->law : NULL,
+                                 err);
 }
 
 static ss_status start_out(ss_lowering *w, ss_error *err)
@@ -364,6 +384,8 @@ static void free_scratch(struct ss_lower_scratch *s)
         return;
     ss_free(s->bytes_per_s);
     ss_free(s->latency_s);
+    ss_free(s->law);
+    ss_free(s->leg);
     ss_free(s->needs);
     ss_free(s->first_feed);
     ss_free(s->first_use);

@@ -77,6 +77,8 @@ typedef struct ss_lower_options {
                         * element; false: it is free */
     double update_passes; /* update reads and writes its shard so often; 0: it is free */
     ss_links_mode links;
+    bool ideal_links;      /* laws of links (link_law.h) and staging are left aside */
+    double flow_limit;     /* shared: bytes a second that one message can have; 0: no limit */
     int64_t segment_bytes; /* messages are cut into pieces of this size, 0: never */
     uint32_t max_segments;
     /* How the task graph is run; it changes no task.  Not by priority: numbers are given to tasks, which

@@ -15,42 +15,6 @@
 
 /* ---- messages ---------------------------------------------------------------------------- */
 
-ss_status ss_lower_send(ss_lowering *w, ss_device from, ss_device to, int64_t bytes,
-                        const ss_task_label *label, const ss_task *before, uint32_t befores,
-                        uint32_t *sent, ss_error *err)
-{
-    struct ss_lower_scratch *s = w->s;
-    int64_t *moved = &w->out->moved[label->cargo];
-    ss_route route;
-    ss_status e = ss_routes_find(w->routes, from, to, &route, err);
-    if (!e)
-        e = SS_RESERVE(s->sent, s->sent_cap, (size_t)s->sents + 2, "messages", err);
-    if (e)
-        return e;
-    if (*moved > INT64_MAX - bytes)
-        return ss_fail(err, SS_ERANGE, "more than 2^63 bytes of %ss would be moved",
-                       ss_cargo_name((ss_cargo)label->cargo));
-    uint32_t links, first = w->tasks->n + 1;
-    const ss_link *link = ss_route_links(w->routes, route, &links);
-    ss_task_label l = *label;
-    l.kind = SS_TASK_TRANSFER;
-    l.from = from;
-    l.to = to;
-    ss_task arrival;
-    uint32_t arrivals;
-    e = ss_tasks_transfer(w->tasks, &link->i, links, bytes, w->options.segment_bytes,
-                          w->options.max_segments, &l, before, befores, &arrival, &arrivals, err);
-    if (e == SS_ERANGE)
-        ss_fail_in(err, "from %s to %s", ss_topology_device_name(w->topology, l.from),
-                   ss_topology_device_name(w->topology, l.to));
-    if (e)
-        return e;
-    *moved += bytes;
-    *sent = ++s->sents;
-    s->sent[*sent] = (ss_sent){first, arrival.i, arrivals, bytes};
-    return SS_OK;
-}
-
 ss_status ss_lower_after_sent(ss_lowering *w, uint32_t sent, ss_error *err)
 {
     const ss_sent *m = &w->s->sent[sent];

@@ -47,6 +47,9 @@ typedef struct ss_lower_meeting {
 /* Working memory, kept from one lowering to the next. */
 struct ss_lower_scratch {
     double *bytes_per_s, *latency_s; /* by link */
+    const ss_link_law **law;         /* by link */
+    uint32_t *leg;                   /* of the route at hand */
+    uint32_t leg_cap;
     uint32_t link_cap;
 
     /* by operator, [ops + 2] */

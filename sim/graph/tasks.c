@@ -99,6 +99,25 @@ static ss_status grow_tasks(ss_tasks *t, size_t cap, ss_error *err)
     return SS_OK;
 }
 
+ss_status ss_tasks_set_laws(ss_tasks *t, const ss_link_law *const *law, ss_error *err)
+{
+    for (uint32_t l = 1; law && l <= t->links; l++)
+        if (law[l] && law[l]->steps && t->mode == SS_LINKS_FIFO_PIPE)
+            return ss_fail(
+                err, SS_EINVAL,
+                "link %u has another latency for another size of message, and in fifo-pipe "
+                "a latency belongs to the link: take fifo-hop, fifo-path or shared",
+                l);
+    t->law = law;
+    return SS_OK;
+}
+
+void ss_tasks_set_flows(ss_tasks *t, uint32_t weight, double limit)
+{
+    t->flow_weight = weight;
+    t->flow_limit = limit;
+}
+
 /* Room for `more` tasks behind the last one; row 0 is always there. */
 static ss_status reserve_tasks(ss_tasks *t, uint64_t more, ss_error *err)
 {
@@ -131,6 +150,9 @@ ss_status ss_tasks_start(ss_tasks *t, uint32_t devices, uint32_t links, const do
     t->devices = devices;
     t->links = links;
     t->mode = mode;
+    t->law = NULL;
+    t->flow_weight = 1;
+    t->flow_limit = 0;
     t->finished = false;
     if (t->set_slots)
         memset(t->set_slot, 0, t->set_slots * sizeof *t->set_slot);
@@ -173,6 +195,8 @@ void ss_tasks_free(ss_tasks *t)
     ss_free(t->last_hold);
     ss_free(t->first_of_set);
     ss_free(t->of_set);
+    ss_free(t->weight_of_set);
+    ss_free(t->limit_of_set);
     ss_free(t->set_slot);
     *t = (ss_tasks){0};
 }
@@ -241,6 +265,8 @@ ss_status ss_tasks_copy(const ss_tasks *from, ss_tasks *out, ss_error *err)
     COPY(last_hold, links);
     COPY(first_of_set, t->sets ? sets : 0);
     COPY(of_set, members);
+    COPY(weight_of_set, t->sets ? sets : 0);
+    COPY(limit_of_set, t->sets ? sets : 0);
     COPY(set_slot, t->set_slots);
     t->cap = t->n + 1;
     t->edge_cap = t->edges;
@@ -345,25 +371,44 @@ ss_status ss_tasks_after(ss_tasks *t, ss_task before, ss_error *err)
 /* Sets. The members of a set that is looked up lie behind those of the last set, reserved and not
  * yet counted. */
 
-static uint64_t hash_members(const uint32_t *resource, uint32_t n)
+/* What tells one set from another: a path's flows, and so a limit and a weight, are part of it. */
+typedef struct set_key {
+    const uint32_t *resource;
+    uint32_t n, weight;
+    double limit;
+} set_key;
+
+static set_key key_of_set(const ss_tasks *t, uint32_t s)
 {
-    uint64_t h = SS_HASH_START;
-    for (uint32_t i = 0; i < n; i++)
-        h = ss_hash_u64(h, resource[i]);
-    return h;
+    return (set_key){t->of_set + t->first_of_set[s], t->first_of_set[s + 1] - t->first_of_set[s],
+                     t->weight_of_set[s], t->limit_of_set[s]};
 }
 
-static uint32_t *find_slot(const ss_tasks *t, const uint32_t *resource, uint32_t n)
+static uint64_t hash_key(const set_key *k)
+{
+    uint64_t h = SS_HASH_START;
+    for (uint32_t i = 0; i < k->n; i++)
+        h = ss_hash_u64(h, k->resource[i]);
+    return k->weight == 1 && k->limit == 0 ? h
+                                           : ss_hash_double(ss_hash_u64(h, k->weight), k->limit);
+}
+
+static bool same_key(const set_key *a, const set_key *b)
+{
+    return a->n == b->n && a->weight == b->weight && a->limit == b->limit &&
+           !memcmp(a->resource, b->resource, a->n * sizeof *a->resource);
+}
+
+static uint32_t *find_slot(const ss_tasks *t, const set_key *k)
 {
     uint32_t mask = t->set_slots - 1;
-    uint32_t i = (uint32_t)hash_members(resource, n) & mask;
+    uint32_t i = (uint32_t)hash_key(k) & mask;
     for (;; i = (i + 1) & mask) {
         uint32_t s = t->set_slot[i];
         if (!s)
             return &t->set_slot[i];
-        const uint32_t *row = t->of_set + t->first_of_set[s];
-        if (t->first_of_set[s + 1] - t->first_of_set[s] == n &&
-            !memcmp(row, resource, n * sizeof *resource))
+        set_key of = key_of_set(t, s);
+        if (same_key(&of, k))
             return &t->set_slot[i];
     }
 }
@@ -377,18 +422,25 @@ static ss_status grow_slots(ss_tasks *t, ss_error *err)
     ss_free(t->set_slot);
     t->set_slot = slot;
     t->set_slots = slots;
-    for (uint32_t s = 1; s <= t->sets; s++)
-        *find_slot(t, t->of_set + t->first_of_set[s], t->first_of_set[s + 1] - t->first_of_set[s]) =
-            s;
+    for (uint32_t s = 1; s <= t->sets; s++) {
+        set_key k = key_of_set(t, s);
+        *find_slot(t, &k) = s;
+    }
     return SS_OK;
 }
 
 /* Room for one more set of n members. */
 static ss_status reserve_set(ss_tasks *t, uint32_t n, ss_error *err)
 {
-    ss_status s = SS_RESERVE(t->first_of_set, t->set_cap, (size_t)t->sets + 3, "sets", err);
-    if (s)
-        return s;
+    ss_status s = SS_OK;
+    if ((size_t)t->sets + 3 > t->set_cap) {
+        uint32_t cap = ss_grown(t->set_cap, (size_t)t->sets + 3);
+        if ((s = SS_REGROW(t->first_of_set, cap, "sets", err)) ||
+            (s = SS_REGROW(t->weight_of_set, cap, "sets", err)) ||
+            (s = SS_REGROW(t->limit_of_set, cap, "sets", err)))
+            return s;
+        t->set_cap = cap;
+    }
     if (!t->sets)
         t->first_of_set[0] = t->first_of_set[1] = 0;
     s = SS_RESERVE(t->of_set, t->of_set_cap, (size_t)t->first_of_set[t->sets + 1] + n,
@@ -401,13 +453,16 @@ static ss_status reserve_set(ss_tasks *t, uint32_t n, ss_error *err)
 }
 
 /* The set whose n members lie at the end of of_set, ascending: an old one, or a new one. */
-static uint32_t settle_set(ss_tasks *t, uint32_t n)
+static uint32_t settle_set(ss_tasks *t, uint32_t n, uint32_t weight, double limit)
 {
     uint32_t first = t->first_of_set[t->sets + 1];
-    uint32_t *slot = find_slot(t, t->of_set + first, n);
+    set_key k = {t->of_set + first, n, weight, limit};
+    uint32_t *slot = find_slot(t, &k);
     if (!*slot) {
         *slot = ++t->sets;
         t->first_of_set[t->sets + 1] = first + n;
+        t->weight_of_set[t->sets] = weight;
+        t->limit_of_set[t->sets] = limit;
     }
     return t->devices + t->links + *slot;
 }
@@ -434,7 +489,7 @@ ss_status ss_tasks_set(ss_tasks *t, const uint32_t *resource, uint32_t n, uint32
     if (s)
         return s;
     memcpy(t->of_set + t->first_of_set[t->sets + 1], resource, n * sizeof *resource);
-    *where = settle_set(t, n);
+    *where = settle_set(t, n, 1, 0);
     return SS_OK;
 }
 
@@ -498,8 +553,10 @@ static ss_status link_hold(ss_tasks *t, uint32_t link, int64_t bytes, ss_time *o
         *out = t->last_hold[link];
         return SS_OK;
     }
-    double latency = t->mode == SS_LINKS_FIFO_HOP ? t->latency_s[link] : 0;
-    double seconds = latency + (double)bytes / t->bytes_per_s[link];
+    const ss_link_law *law = t->law ? t->law[link] : NULL;
+    double size = (double)bytes, seconds = ss_link_law_seconds(law, t->bytes_per_s[link], size);
+    if (t->mode == SS_LINKS_FIFO_HOP)
+        seconds += ss_link_law_latency(law, t->latency_s[link], size);
     char rate[SS_QUANTITY_TEXT];
     if (ss_time_from_seconds(seconds, "transfer", out, err))
         return ss_fail_in(
@@ -545,8 +602,8 @@ static ss_status add_hops(ss_tasks *t, const uint32_t *link, uint32_t links, int
 }
 
 /* The set of the links of a route. */
-static ss_status set_of_route(ss_tasks *t, const uint32_t *link, uint32_t links, uint32_t *where,
-                              ss_error *err)
+static ss_status set_of_route(ss_tasks *t, const uint32_t *link, uint32_t links, uint32_t weight,
+                              double limit, uint32_t *where, ss_error *err)
 {
     ss_status s = reserve_set(t, links, err);
     if (s)
@@ -561,8 +618,40 @@ static ss_status set_of_route(ss_tasks *t, const uint32_t *link, uint32_t links,
     for (uint32_t i = 1; i < links; i++)
         if (row[i] == row[i - 1])
             return ss_fail(err, SS_EINVAL, "a route crosses link %u twice", row[i] - t->devices);
-    *where = settle_set(t, links);
+    *where = settle_set(t, links, weight, limit);
     return SS_OK;
+}
+
+/* What a message over a route as a whole takes: the sum of the latencies, and what it takes on the link that
+ * is slowest for its size. */
+typedef struct route_times {
+    double latency_s, longest_s;
+    double slowest; /* bytes a second, of any size */
+    bool by_size;   /* some link falls short of its bandwidth by size */
+} route_times;
+
+static route_times times_of_route(const ss_tasks *t, const uint32_t *link, uint32_t links,
+                                  double bytes)
+{
+    route_times x = {.slowest = INFINITY};
+    for (uint32_t i = 0; i < links; i++) {
+        const ss_link_law *law = t->law ? t->law[link[i]] : NULL;
+        x.latency_s += ss_link_law_latency(law, t->latency_s[link[i]], bytes);
+        x.longest_s = fmax(x.longest_s, ss_link_law_seconds(law, t->bytes_per_s[link[i]], bytes));
+        x.slowest = fmin(x.slowest, t->bytes_per_s[link[i]]);
+        x.by_size |= law && (law->half_bytes > 0 || law->curve.n);
+    }
+    return x;
+}
+
+/* A flow alone is as fast as the link that is slowest for its size lets it be; links are full when the
+ * flows on them have all of their bandwidth, so many small messages at once use more of it than one. */
+static double limit_of_flow(const ss_tasks *t, const route_times *x, double bytes)
+{
+    double by_size = x->by_size && bytes > 0 ? bytes / x->longest_s : 0;
+    if (by_size > 0 && t->flow_limit > 0)
+        return fmin(by_size, t->flow_limit);
+    return by_size > 0 ? by_size : t->flow_limit;
 }
 
 /* fifo-path: one task that holds all links of the route.  shared: one task on the path of that set,
@@ -571,29 +660,26 @@ static ss_status add_path(ss_tasks *t, const uint32_t *link, uint32_t links, int
                           const ss_task_label *label, const ss_task *before, uint32_t befores,
                           ss_error *err)
 {
-    double latency = 0, slowest = INFINITY;
-    for (uint32_t i = 0; i < links; i++) {
-        latency += t->latency_s[link[i]];
-        slowest = fmin(slowest, t->bytes_per_s[link[i]]);
-    }
+    bool shared = t->mode == SS_LINKS_SHARED;
+    route_times x = times_of_route(t, link, links, (double)bytes);
     ss_time hold;
     char rate[SS_QUANTITY_TEXT];
-    if (ss_time_from_seconds(latency + (double)bytes / slowest, "transfer", &hold, err))
-        return ss_fail_in(err, "%lld byte%s over %u link%s, the slowest of %s", (long long)bytes,
-                          ss_plural((uint64_t)bytes), links, ss_plural(links),
-                          ss_format_quantity(slowest, SS_UNIT_BYTES_PER_SECOND, rate, sizeof rate));
+    if (ss_time_from_seconds(x.latency_s + x.longest_s, "transfer", &hold, err))
+        return ss_fail_in(
+            err, "%lld byte%s over %u link%s, the slowest of %s", (long long)bytes,
+            ss_plural((uint64_t)bytes), links, ss_plural(links),
+            ss_format_quantity(x.slowest, SS_UNIT_BYTES_PER_SECOND, rate, sizeof rate));
 
     uint32_t where = t->devices + link[0];
-    if (links > 1 || t->mode == SS_LINKS_SHARED) {
-        ss_status s = set_of_route(t, link, links, &where, err);
+    if (links > 1 || shared) {
+        ss_status s = set_of_route(t, link, links, shared ? t->flow_weight : 1,
+                                   shared ? limit_of_flow(t, &x, (double)bytes) : 0, &where, err);
         if (s)
             return s;
     }
-    if (t->mode == SS_LINKS_SHARED)
-        (void)ss_time_from_seconds(latency, "latency", &hold, err); /* the longer time has passed */
-    ss_task_label l = *label;
-    l.hop = 0;
-    push_task(t, where, hold, bytes, &l);
+    if (shared)
+        (void)ss_time_from_seconds(x.latency_s, "latency", &hold, err); /* the longer has passed */
+    push_task(t, where, hold, bytes, label);
     for (uint32_t b = 0; b < befores; b++)
         push_edge(t, before[b].i);
     return SS_OK;
@@ -718,6 +804,7 @@ size_t ss_tasks_memory(const ss_tasks *t)
     size_t last_row = t->cap ? sizeof *t->first_in : 0;
     return t->cap * task + last_row + (t->edge_cap + (size_t)t->out_cap) * sizeof *t->in +
            t->row_out_cap * sizeof *t->first_out + t->resource_cap * sizeof *t->lag +
+           t->set_cap * (sizeof *t->weight_of_set + sizeof *t->limit_of_set) +
            t->link_cap * (sizeof *t->bytes_per_s + sizeof *t->latency_s + sizeof *t->last_bytes +
                           sizeof *t->last_hold) +
            (t->set_cap + (size_t)t->of_set_cap + t->set_slots) * sizeof *t->of_set;

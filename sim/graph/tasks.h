@@ -23,6 +23,7 @@
 #include "base/status.h"
 #include "base/units.h"
 #include "graph/ids.h"
+#include "graph/link_law.h"
 
 /* How links are used; cases/contention-*.json hold the answers. */
 typedef enum ss_links_mode {
@@ -75,7 +76,8 @@ typedef struct ss_task_label {
     ss_device from,
         to; /* transfers: the device the message leaves and the one it is for, the same in
                          * every hop and segment; 0: not known (then no device is charged with it) */
-    uint32_t turn; /* tells apart what would else be alike: the input of the reader that a message or
+    uint32_t
+        turn; /* tells apart what would else be alike: the input of the reader that a message or
                     * sum is for, or the message of a collective */
 } ss_task_label;
 
@@ -102,12 +104,18 @@ typedef struct ss_tasks {
      * all of its time into the hold. */
     ss_time *lag;
     double *bytes_per_s, *latency_s; /* by link, [links + 1] */
+    const ss_link_law *const *law;   /* by link, [links + 1], the caller's: asked while messages are
+                                      * added; NULL: none has any */
     int64_t *last_bytes; /* by link: of its last message, whose hold is last_hold; -1: of none */
     ss_time *last_hold;
 
     /* sets of resources, 1 .. sets: rows first_of_set[s] .. first_of_set[s+1]-1; [sets + 2] */
     uint32_t sets;
     uint32_t *first_of_set, *of_set;
+    uint32_t *weight_of_set; /* [sets + 2] of a path's flows; 1 of all else */
+    double *limit_of_set;    /* bytes a second that one of its flows can have; 0: no limit */
+    uint32_t flow_weight;    /* of the paths of messages that are added */
+    double flow_limit;
     uint32_t *set_slot; /* open addressing by contents, 0 is free; [set_slots], a power of two */
 
     uint32_t cap, edge_cap, set_cap, of_set_cap; /* capacities of the arrays above */
@@ -145,6 +153,17 @@ ss_status ss_tasks_after(ss_tasks *t, ss_task before, ss_error *err);
 ss_status ss_tasks_set(ss_tasks *t, const uint32_t *resource, uint32_t n, uint32_t *where,
                        ss_error *err);
 
+/* How links fall short of bandwidth and latency, rows 1 .. links, NULL of those that do not; the array must
+ * stay while messages are added.  A curve or half size lets a message take longer on each link it crosses
+ * (fifo-hop, fifo-pipe), or limits its rate (fifo-path, shared) to that of its slowest link for its
+ * size.  Refuses latency by size in fifo-pipe, where a latency belongs to the link. */
+ss_status ss_tasks_set_laws(ss_tasks *t, const ss_link_law *const *law, ss_error *err);
+
+/* Of the flows of messages that are added from now on, where links are shared: their weight (1 ..
+ * SS_MAX_FLOW_WEIGHT) and the most that one can have, in bytes a second (0: no limit).  At first 1 and 0. */
+enum { SS_MAX_FLOW_WEIGHT = 1 << 16 };
+void ss_tasks_set_flows(ss_tasks *t, uint32_t weight, double limit);
+
 /* A message over links (1 .. t->links, in order, none twice), after `before[0..befores-1]`, by the
  * mode of the graph: in fifo-hop and fifo-pipe a chain of tasks, one for each link and segment; in
  * fifo-path and shared one task.  Its last tasks, all of which a receiver must wait for, are
@@ -152,6 +171,7 @@ ss_status ss_tasks_set(ss_tasks *t, const uint32_t *resource, uint32_t n, uint32
  * A message is cut into the fewest segments of at most segment_bytes, but never more than
  * max_segments (0 or 1, or segment_bytes 0: not cut); they differ by a byte at most, and each follows
  * its own chain.  Ids run through all segments of the first link, then of the second.
+ * The label's hop is that of the first link, and of a message that is one task.
  * Without links (source and target are one device) nothing is added and *n is 0. */
 ss_status ss_tasks_transfer(ss_tasks *t, const uint32_t *link, uint32_t links, int64_t bytes,
                             int64_t segment_bytes, uint32_t max_segments,

@@ -43,6 +43,9 @@ void ss_topology_free(ss_topology *t)
     for (uint32_t i = 0; i < t->givens; i++)
         ss_free(t->given[i].link);
     ss_free(t->given);
+    for (uint32_t i = 0; i < t->laws; i++)
+        ss_link_law_free(t->law[i]);
+    ss_free(t->law);
     ss_free(t->node);
     ss_free(t->device);
     ss_free(t->link);
@@ -257,6 +260,8 @@ ss_status ss_topology_refuse_figures(const ss_topology *t, ss_node from, ss_node
         return ss_fail(err, SS_EINVAL,
                        "link %s -> %s: latency is %g seconds; it must be between 0 and %g", a, b,
                        def->latency_s, longest_latency_s);
+    if (def->law && ss_link_law_check(def->law, err))
+        return ss_fail_in(err, "link %s -> %s", a, b);
     return SS_OK;
 }
 
@@ -288,13 +293,38 @@ static ss_status keep_link_name(ss_topology *t, ss_node from, ss_node to, bool h
     return s;
 }
 
+enum { LOOKED_AT = 16 }; /* links that are made one after the other often have the same law */
+
+ss_status ss_topology_keep_law(ss_topology *t, const ss_link_law *law, const ss_link_law **out,
+                               ss_error *err)
+{
+    *out = NULL;
+    if (ss_link_law_is_none(law))
+        return SS_OK;
+    for (uint32_t i = t->laws; i-- > 0 && t->laws - i <= LOOKED_AT && !*out;)
+        if (t->law[i] == law || ss_link_law_same(t->law[i], law))
+            *out = t->law[i];
+    if (*out)
+        return SS_OK;
+    ss_link_law *copy = NULL;
+    ss_status s = SS_RESERVE(t->law, t->law_cap, (size_t)t->laws + 1, "laws of links", err);
+    if (!s)
+        s = ss_link_law_copy(law, &copy, err);
+    if (!s)
+        *out = t->law[t->laws++] = copy;
+    return s;
+}
+
 ss_status ss_topology_add_link(ss_topology *t, ss_node from, ss_node to, const ss_link_def *def,
                                ss_link *out, ss_error *err)
 {
     const char *kind = NULL, *name = NULL;
+    const ss_link_law *law = NULL;
     ss_status s = refuse_link(t, from, to, def, err);
     if (!s)
         s = reserve_links(t, err);
+    if (!s)
+        s = ss_topology_keep_law(t, def->law, &law, err);
     if (!s)
         s = keep_kind(t, def->kind, "link", &kind, err);
     if (!s)
@@ -306,6 +336,7 @@ ss_status ss_topology_add_link(ss_topology *t, ss_node from, ss_node to, const s
     t->changes++;
     *row = (ss_link_row){.name = name, .from = from, .to = to, .def = *def};
     row->def.kind = kind;
+    row->def.law = law;
     row->def.latency_s += 0.0; /* -0 becomes 0, so that equal topologies have equal bytes */
     if (!row->def.weight)
         row->def.weight = 1;
@@ -405,7 +436,7 @@ ss_status ss_topology_add_route(ss_topology *t, ss_device from, ss_device to, co
 
     memcpy(copy, link, links * sizeof *copy);
     t->changes++;
-    t->given[t->givens++] = (ss_given_route){from, to, copy, links};
+    t->given[t->givens++] = (ss_given_route){from, to, copy, links, 1};
     ss_pairs_put(&t->given_of, from.i, to.i, t->givens);
     return SS_OK;
 }
@@ -454,6 +485,15 @@ static uint64_t hash_routing(uint64_t h, const ss_topology *t)
     for (uint32_t i = 1; t->failures && i <= t->links; i++)
         if (t->link[i].failed)
             h = ss_hash_u64(ss_hash_text(h, "failed link"), i);
+    for (uint32_t i = 1; t->stagings && i <= t->nodes; i++)
+        if (t->node[i].stages)
+            h = ss_hash_u64(ss_hash_text(h, "staging node"), i);
+    for (uint32_t i = 0; i < t->givens; i++)
+        if (t->given[i].weight != 1)
+            h = ss_hash_u64(ss_hash_u64(ss_hash_text(h, "weight"), i), t->given[i].weight);
+    for (uint32_t i = 1; t->laws && i <= t->links; i++)
+        if (t->link[i].def.law)
+            h = ss_link_law_hash(ss_hash_u64(ss_hash_text(h, "law"), i), t->link[i].def.law);
     return h;
 }
 

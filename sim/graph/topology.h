@@ -18,6 +18,7 @@
 #include "base/pairs.h"
 #include "base/status.h"
 #include "graph/ids.h"
+#include "graph/link_law.h"
 #include "graph/shape.h"
 
 /* What a device can do.  Peaks are data-sheet numbers; cost models say how much is reached. */
@@ -37,6 +38,8 @@ typedef struct ss_link_def {
     double latency_s;
     bool half_duplex; /* may be crossed from either end */
     uint32_t weight;  /* in the shortest-path sum; 1 unless there is a reason (0 is taken as 1) */
+    const ss_link_law
+        *law; /* how it falls short of this; NULL: it does not.  The topology copies it */
 } ss_link_def;
 
 /* Which of several shortest paths is the route: route.h says how each is told. */
@@ -51,6 +54,7 @@ typedef struct ss_node_row {
     ss_device device; /* 0: a switch */
     bool forwards;    /* always true of a switch */
     bool failed;      /* never true of a device */
+    bool stages;      /* messages are stored here whole, or segment by segment, before they go on */
 } ss_node_row;
 
 typedef struct ss_device_row {
@@ -69,6 +73,7 @@ typedef struct ss_given_route {
     ss_device from, to;
     ss_link *link; /* [links], in order */
     uint32_t links;
+    uint32_t weight; /* of its flows where links are shared, 1 unless there is a reason */
 } ss_given_route;
 
 enum { SS_MAX_MACHINE = 1 << 24, SS_MAX_NAME = 200 };
@@ -91,6 +96,9 @@ typedef struct ss_topology {
     ss_pairs given_of; /* devices -> row of given + 1 */
     ss_routing routing;
     uint64_t routing_seed;
+    ss_link_law **law; /* [laws] of links */
+    uint32_t laws, law_cap;
+    uint32_t stagings; /* nodes that stage */
     uint32_t failures; /* links and switches marked as failed */
     uint64_t changes;  /* counts every change, so that what was made of it earlier can tell */
 } ss_topology;
@@ -113,6 +121,13 @@ ss_status ss_topology_add_link(ss_topology *t, ss_node from, ss_node to, const s
  * the pair is refused when its route is asked for, and not sent another way in silence. */
 ss_status ss_topology_add_route(ss_topology *t, ss_device from, ss_device to, const ss_link *link,
                                 uint32_t links, ss_error *err);
+/* A given route whose flows over shared links have another weight than 1: 1 to SS_MAX_WEIGHT. */
+enum { SS_MAX_WEIGHT = 1 << 16 };
+ss_status ss_topology_set_route_weight(ss_topology *t, ss_device from, ss_device to,
+                                       uint32_t weight, ss_error *err);
+/* Staging through memory, as of copies between devices that go through their host. */
+ss_status ss_topology_set_stages(ss_topology *t, ss_node node, bool stages, ss_error *err);
+
 /* The row of `given` for two devices; NULL: none. */
 const ss_given_route *ss_topology_given_route(const ss_topology *t, ss_device from, ss_device to);
 
@@ -120,7 +135,7 @@ const ss_given_route *ss_topology_given_route(const ss_topology *t, ss_device fr
 void ss_topology_set_routing(ss_topology *t, ss_routing routing, uint64_t seed);
 const char *ss_routing_name(ss_routing r); /* "shortest", "ecmp" */
 
-/* Another bandwidth, latency or weight of a link; its kind and duplex stay as they are. */
+/* Another bandwidth, latency, weight or law of a link; its kind and duplex stay as they are. */
 ss_status ss_topology_set_link(ss_topology *t, ss_link link, const ss_link_def *def, ss_error *err);
 /* Marks a link, or a switch and with it every link there, those to come too; or takes the mark away.
  * Refused of a device, which would be left to compute alone. */

@@ -32,10 +32,14 @@ ss_status ss_topology_set_link(ss_topology *t, ss_link link, const ss_link_def *
     if (s)
         return s;
     ss_link_row *row = &t->link[link.i];
+    const ss_link_law *law = NULL;
     s = ss_topology_refuse_figures(t, row->from, row->to, def, err);
+    if (!s)
+        s = ss_topology_keep_law(t, def->law, &law, err);
     if (s)
         return s;
 
+    row->def.law = law;
     row->def.bytes_per_s = def->bytes_per_s;
     row->def.latency_s = def->latency_s + 0.0; /* -0 becomes 0, as when it was added */
     row->def.weight = def->weight ? def->weight : 1;
@@ -78,4 +82,30 @@ bool ss_topology_works(const ss_topology *t, ss_link link)
 {
     const ss_link_row *l = &t->link[link.i];
     return !l->failed && !t->node[l->from.i].failed && !t->node[l->to.i].failed;
+}
+
+ss_status ss_topology_set_route_weight(ss_topology *t, ss_device from, ss_device to,
+                                       uint32_t weight, ss_error *err)
+{
+    const ss_given_route *g = ss_topology_given_route(t, from, to);
+    const char *a = ss_topology_device_name(t, from), *b = ss_topology_device_name(t, to);
+    if (!g)
+        return ss_fail(err, SS_EINVAL, "route %s -> %s: it was not given", a, b);
+    if (weight < 1 || weight > SS_MAX_WEIGHT)
+        return ss_fail(err, SS_EINVAL, "route %s -> %s: weight is %u; it must be from 1 to %d", a,
+                       b, weight, SS_MAX_WEIGHT);
+    t->given[g - t->given].weight = weight;
+    t->changes++;
+    return SS_OK;
+}
+
+ss_status ss_topology_set_stages(ss_topology *t, ss_node node, bool stages, ss_error *err)
+{
+    if (node.i < 1 || node.i > t->nodes)
+        return ss_fail(err, SS_EINVAL, "node %u: topology %s has %u", node.i, t->name, t->nodes);
+    t->stagings += stages;
+    t->stagings -= t->node[node.i].stages;
+    t->node[node.i].stages = stages;
+    t->changes++;
+    return SS_OK;
 }

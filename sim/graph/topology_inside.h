@@ -8,4 +8,8 @@
 ss_status ss_topology_refuse_figures(const ss_topology *t, ss_node from, ss_node to,
                                      const ss_link_def *def, ss_error *err);
 
+/* The topology's own copy of a law; NULL of none. */
+ss_status ss_topology_keep_law(ss_topology *t, const ss_link_law *law, const ss_link_law **out,
+                               ss_error *err);
+
 #endif

@@ -388,7 +388,40 @@ static void assume_of_run(ss_text *text, const ss_result *r, const ss_topology *
         ss_text_add(text, "; %u task%s added by the script", r->added, ss_plural(r->added));
 }
 
-static const char *what_links_give(const ss_result *r)
+/* How links fall short of the published full bandwidth: each as ", what". */
+static void assume_of_laws(ss_text *text, const ss_topology *t, const ss_lower_options *o)
+{
+    uint32_t by_size = 0, latency = 0, loaded = 0;
+    double most = 0;
+    char limit[SS_QUANTITY_TEXT];
+    for (uint32_t l = 1; t->laws && !o->ideal_links && l <= t->links; l++) {
+        const ss_link_law *law = t->link[l].def.law;
+        if (!law)
+            continue;
+        by_size += law->half_bytes > 0 || law->curve.n;
+        latency += law->steps > 0;
+        loaded += law->load > 0;
+        most = law->load > most ? law->load : most;
+    }
+    if (by_size)
+        ss_text_add(text, ", efficiency by size of %u link%s", by_size, ss_plural(by_size));
+    if (latency)
+        ss_text_add(text, ", latency by size of %u link%s", latency, ss_plural(latency));
+    if (loaded)
+        ss_text_add(text, ", load of up to %g%% on %u link%s", 100 * most, loaded,
+                    ss_plural(loaded));
+    bool at_once = o->links == SS_LINKS_SHARED || o->links == SS_LINKS_FIFO_PATH;
+    if (t->stagings && !o->ideal_links && at_once) /* else every node does */
+        ss_text_add(text, ", staging at %u node%s", t->stagings, ss_plural(t->stagings));
+    if (o->flow_limit > 0 && o->links == SS_LINKS_SHARED)
+        ss_text_add(
+            text, ", at most %s a message",
+            ss_format_quantity(o->flow_limit, SS_UNIT_BYTES_PER_SECOND, limit, sizeof limit));
+    if (o->ideal_links && (t->laws || t->stagings))
+        ss_text_add(text, ", what its links fall short of is left aside");
+}
+
+static const char *what_links_give(const ss_result *r, bool ideal)
 {
     bool shared = r->lowered->tasks.mode == SS_LINKS_SHARED, change = false;
     for (uint32_t i = 0; i < r->changes; i++)
@@ -396,15 +429,30 @@ static const char *what_links_give(const ss_result *r)
     if (change)
         return shared ? "broken: bandwidth shared max-min, of links that change"
                       : "broken: links that change";
-    return shared ? "broken: bandwidth shared max-min" : "full bandwidth";
+    if (shared)
+        return "broken: bandwidth shared max-min";
+    return ideal ? "full bandwidth" : "broken: less than full bandwidth";
+}
+
+static void assume_of_links(builder *b)
+{
+    const ss_lower_options *o = &b->r->lowered->options;
+    ss_text laws = {0};
+    if (b->t && b->m)
+        assume_of_laws(&laws, b->t, o);
+    bool ideal = o->ideal_links || !*ss_text_get(&laws);
+    ss_text_add(&b->text, "A2 %s, links %s%s", what_links_give(b->r, ideal),
+                ss_links_mode_name(b->r->lowered->tasks.mode), ss_text_get(&laws));
+    ss_text_free(&laws);
 }
 
 static const char *assumptions(builder *b)
 {
     ss_text *t = &b->text;
     ss_text_clear(t);
-    ss_text_add(t, "A1 one duration a task; A2 %s, links %s; ", what_links_give(b->r),
-                ss_links_mode_name(b->r->lowered->tasks.mode));
+    ss_text_add(t, "A1 one duration a task; ");
+    assume_of_links(b);
+    ss_text_add(t, "; ");
     ss_run_options_say(&b->r->lowered->options.run, t);
     ss_text_add(t, "; A4 no overhead");
     assume_of_run(t, b->r, b->t);

@@ -133,6 +133,9 @@ void ss_lua_write_options(const ss_lower_options *o, const ss_topology *t, const
     ss_text_add(out, "update_passes = %s\n",
                 ss_format_double(o->update_passes, digits, sizeof digits));
     ss_text_add(out, "links = %s\n", ss_links_mode_name(o->links));
+    char limit[SS_DOUBLE_TEXT];
+    ss_text_add(out, "ideal_links = %s\n", o->ideal_links ? "true" : "false");
+    ss_text_add(out, "flow_limit = %s\n", ss_format_double(o->flow_limit, limit, sizeof limit));
     ss_text_add(out, "segment = %lld\n", (long long)o->segment_bytes);
     ss_text_add(out, "max_segments = %u\n", (unsigned)o->max_segments);
     ss_text_add(out, "order = %s\n", ss_order_name(o->run.order));

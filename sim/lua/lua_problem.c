@@ -67,6 +67,17 @@ static const ss_opt problem_list[] = {
      .preset = SS_OPT_KEEP,
      .choices = "fifo-hop|fifo-pipe|fifo-path|shared",
      .help = "what a transfer does to its links"},
+    {.name = "ideal_links",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(ss_lower_options, ideal_links),
+     .preset = SS_OPT_KEEP,
+     .help = "efficiency, latency by size, load and staging of the topology are left aside"},
+    {.name = "flow_limit",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(ss_lower_options, flow_limit),
+     .preset = SS_OPT_KEEP,
+     .unit = SS_UNIT_BYTES_PER_SECOND,
+     .help = "shared links: the most that one message can have; 0: no limit"},
     {.name = "segment",
      .kind = SS_OPT_INTEGER,
      .at = offsetof(ss_lower_options, segment_bytes),
@@ -343,6 +354,8 @@ static int get_options(lua_State *L, int index)
     ss_lua_set_flag(L, "partial_sums", o->partial_sums);
     ss_lua_set_number(L, "update_passes", o->update_passes);
     ss_lua_set_text(L, "links", ss_links_mode_name(o->links));
+    ss_lua_set_flag(L, "ideal_links", o->ideal_links);
+    ss_lua_set_number(L, "flow_limit", o->flow_limit);
     ss_lua_set_integer(L, "segment", o->segment_bytes);
     ss_lua_set_integer(L, "max_segments", o->max_segments);
     ss_lua_set_text(L, "order", ss_order_name(o->run.order));

@@ -357,17 +357,32 @@ static int topology_device(lua_State *L)
     return 1;
 }
 
-/* topology:switch(name) -> node */
+typedef struct switch_options {
+    bool stages;
+} switch_options;
+
+static const ss_opt switch_list[] = {
+    {.name = "stages",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(switch_options, stages),
+     .help = "messages are stored here before they go on, as in the memory of a host"},
+    {0},
+};
+
+/* topology:switch(name, { stages = }) -> node */
 static int topology_switch(lua_State *L)
 {
     ss_topology *t = ss_lua_check_change(L, 1, &ss_lua_topology_type);
     const char *name = ss_lua_text(L, 2, "topology:switch: the name");
+    switch_options o;
+    ss_lua_opts(L, 3, switch_list, "topology:switch", &o);
     push_node(L, 1, (ss_node){0});
     node_value *v = lua_touserdata(L, -1);
 
     ss_error err;
     ss_node node;
-    if (ss_topology_add_switch(t, name, &node, &err))
+    if (ss_topology_add_switch(t, name, &node, &err) ||
+        ss_topology_set_stages(t, node, o.stages, &err))
         return ss_lua_raise(L, &err);
 
     v->node = node;
@@ -411,6 +426,18 @@ static const ss_opt link_list[] = {
      .min = 1,
      .max = 1 << 20,
      .help = "in the sum that the shortest path has least of"},
+    {.name = "half_size",
+     .kind = SS_OPT_VALUE,
+     .help = "bytes: a message of so many gets half of the bandwidth, s / (s + half_size)"},
+    {.name = "efficiency",
+     .kind = SS_OPT_VALUE,
+     .help = "list of { bytes =, efficiency = }: the share of the bandwidth by size, measured"},
+    {.name = "latency_by_size",
+     .kind = SS_OPT_VALUE,
+     .help = "list of { bytes =, latency = }: of messages of at least so many bytes"},
+    {.name = "load",
+     .kind = SS_OPT_VALUE,
+     .help = "the part of the bandwidth that others take, from 0 to below 1"},
     {0},
 };
 
@@ -445,7 +472,8 @@ static int topology_link(lua_State *L)
                        .bytes_per_s = o.bandwidth,
                        .latency_s = o.latency,
                        .half_duplex = o.duplex == DUPLEX_HALF,
-                       .weight = o.weight};
+                       .weight = o.weight,
+                       .law = ss_lua_link_law(L, 4, "topology:link", NULL)};
 
     ss_error err;
     ss_link there, back = {0};
@@ -461,7 +489,22 @@ static int topology_link(lua_State *L)
     return 2;
 }
 
-/* topology:route(from, to, { link, ... }) */
+typedef struct route_options {
+    uint32_t weight;
+} route_options;
+
+static const ss_opt route_list[] = {
+    {.name = "weight",
+     .kind = SS_OPT_COUNT,
+     .at = offsetof(route_options, weight),
+     .preset = 1,
+     .min = 1,
+     .max = SS_MAX_WEIGHT,
+     .help = "of its flows where links are shared: 2 gets twice as much as 1"},
+    {0},
+};
+
+/* topology:route(from, to, { link, ... }, { weight = }) */
 static int topology_route(lua_State *L)
 {
     ss_topology *t = ss_lua_check_change(L, 1, &ss_lua_topology_type);
@@ -470,6 +513,8 @@ static int topology_route(lua_State *L)
     if (!lua_istable(L, 4))
         return ss_lua_refuse(L, "topology:route takes a list of links, not %s",
                              ss_lua_kind_of(L, 4));
+    route_options o;
+    ss_lua_opts(L, 5, route_list, "topology:route", &o);
     lua_Unsigned n = lua_rawlen(L, 4);
     if (n > t->links)
         return ss_lua_refuse(L, "topology:route: %d link%s, and topology %s has %d", (int)n,
@@ -484,7 +529,8 @@ static int topology_route(lua_State *L)
     }
 
     ss_error err;
-    if (ss_topology_add_route(t, from, to, link, (uint32_t)n, &err))
+    if (ss_topology_add_route(t, from, to, link, (uint32_t)n, &err) ||
+        ss_topology_set_route_weight(t, from, to, o.weight, &err))
         return ss_lua_raise(L, &err);
     return 0;
 }
@@ -493,9 +539,10 @@ static int topology_route(lua_State *L)
 
 static const ss_lua_method topology_methods[] = {
     {"device", topology_device, "(name, options) -> node: adds a device"},
-    {"switch", topology_switch, "(name) -> node: adds a switch"},
+    {"switch", topology_switch, "(name, { stages = }) -> node: adds a switch"},
     {"link", topology_link, "(from, to, options) -> link, link back: joins two nodes"},
-    {"route", topology_route, "(from, to, links): a route to take instead of the shortest one"},
+    {"route", topology_route,
+     "(from, to, links, { weight = }): a route to take instead of the shortest one"},
     {"set_routing", ss_lua_topology_set_routing,
      "(routing, options): which of several shortest paths is taken"},
     {"set_link", ss_lua_topology_set_link,

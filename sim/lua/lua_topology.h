@@ -34,6 +34,10 @@ typedef struct ss_lua_part {
 
 ss_lua_part ss_lua_part_read(lua_State *L, int index, int topology, const char *path);
 bool ss_lua_part_has(const ss_topology *t, ss_lua_part p, uint32_t link);
+/* How a link falls short, by the options in the table at `index`; what is not given is as in `was`, which may
+ * be NULL.  Leaves values on the stack, which keep it. */
+const ss_link_law *ss_lua_link_law(lua_State *L, int index, const char *call,
+                                   const ss_link_law *was);
 /* Plain numbers that were meant in other units, in the table at `index`. */
 void ss_lua_refuse_plain_bandwidth(lua_State *L, int index, const char *name, const char *call);
 void ss_lua_refuse_plain_seconds(lua_State *L, int index, const char *call);

@@ -106,6 +106,22 @@ static const ss_opt change_list[] = {
      .at = offsetof(change_options, weight),
      .max = 1 << 20,
      .help = "in the sum that the shortest path has least of; as it is unless given"},
+    {.name = "half_size",
+     .kind = SS_OPT_VALUE,
+     .help = "bytes: a message of so many gets half of the bandwidth, s / (s + half_size); as it "
+             "is unless given"},
+    {.name = "efficiency",
+     .kind = SS_OPT_VALUE,
+     .help = "list of { bytes =, efficiency = }: the share of the bandwidth by size, measured; as "
+             "it is unless given"},
+    {.name = "latency_by_size",
+     .kind = SS_OPT_VALUE,
+     .help = "list of { bytes =, latency = }: of messages of at least so many bytes; as it is "
+             "unless given"},
+    {.name = "load",
+     .kind = SS_OPT_VALUE,
+     .help =
+         "the part of the bandwidth that others take, from 0 to below 1; as it is unless given"},
     {0},
 };
 
@@ -141,7 +157,10 @@ int ss_lua_topology_set_link(lua_State *L)
         def.bytes_per_s = (o.bandwidth == -1 ? def.bytes_per_s : o.bandwidth) * o.share;
         def.latency_s = o.latency == -1 ? def.latency_s : o.latency;
         def.weight = o.weight ? o.weight : def.weight;
+        int top = lua_gettop(L);
+        def.law = ss_lua_link_law(L, 3, "topology:set_link", def.law);
         s = ss_topology_set_link(t, (ss_link){i}, &def, &err);
+        lua_settop(L, top);
         links++;
     }
     if (s)

@@ -319,6 +319,9 @@ static double time_alone(const ss_tasks *t, uint32_t i)
     double narrowest = INFINITY;
     for (uint32_t k = 0; k < n; k++)
         narrowest = fmin(narrowest, t->bytes_per_s[r[k] - t->devices]);
+    double limit = t->limit_of_set[t->where[i] - t->devices - t->links];
+    if (limit > 0)
+        narrowest = fmin(narrowest, limit);
     return (double)t->hold[i] + (double)t->bytes[i] / narrowest * SS_PICOSECONDS;
 }
 

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/mem.h"
 #include "graph/cycle.h"
+#include "simulate/paths.h"
 
 typedef struct shared_run {
     ss_engine *e;
@@ -132,7 +133,7 @@ static ss_status set_out(shared_run *r, ss_error *err)
     ss_status s = SS_OK;
     if (!e->sharing)
         s = ss_sharing_new(&e->sharing, err);
-    ss_paths paths = {t->sets, t->first_of_set, t->of_set, t->devices, NULL, NULL};
+    ss_paths paths = ss_paths_of(t);
     if (!s)
         s = ss_sharing_start(e->sharing, t->links, t->bytes_per_s, &paths, err);
     e->freshes = 0;

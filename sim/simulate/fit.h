@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "simulate/efficiency.h"
+#include "graph/efficiency.h"
 #include "simulate/pattern.h"
 
 typedef struct ss_sample {

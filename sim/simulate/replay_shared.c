@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/mem.h"
+#include "simulate/paths.h"
 #include "simulate/queue.h"
 #include "simulate/replay_inside.h"
 #include "simulate/sharing.h"
@@ -155,7 +156,7 @@ static ss_status reserve(ss_replay_shared *r, const ss_live *l, ss_error *err)
 {
     const ss_tasks *t = l->pool;
     size_t slots = (size_t)t->n + 1;
-    ss_paths paths = {t->sets, t->first_of_set, t->of_set, t->devices, NULL, NULL};
+    ss_paths paths = ss_paths_of(t);
     ss_status e = SS_RESERVE(r->now, r->now_cap, slots, "a timeline", err);
     if (!e)
         e = SS_RESERVE(r->next, r->next_cap, slots, "a timeline", err);

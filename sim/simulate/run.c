@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "graph/cycle.h"
+#include "simulate/paths.h"
 
 const char *ss_stage_name(ss_stage s)
 {
@@ -76,7 +77,7 @@ static ss_status set_out_sharing(ss_run *r, ss_error *err)
     const ss_tasks *t = &r->tasks;
     if (t->mode != SS_LINKS_SHARED)
         return SS_OK;
-    ss_paths paths = {t->sets, t->first_of_set, t->of_set, t->devices, NULL, NULL};
+    ss_paths paths = ss_paths_of(t);
     ss_status s = ss_sharing_new(&r->sharing, err);
     if (!s)
         s = ss_sharing_start(r->sharing, t->links, t->bytes_per_s, &paths, err);

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/mem.h"
+#include "simulate/paths.h"
 #include "simulate/run_inside.h"
 
 static const double most_speed = 1000;
@@ -349,7 +350,7 @@ ss_status ss_run_add(ss_run *r, ss_device device, ss_time hold, const ss_task_la
 static ss_status tell_sharing_of_paths(ss_run *r, ss_error *err)
 {
     const ss_tasks *t = &r->tasks;
-    ss_paths paths = {t->sets, t->first_of_set, t->of_set, t->devices, NULL, NULL};
+    ss_paths paths = ss_paths_of(t);
     if (!r->sharing || r->paths == t->sets)
         return SS_OK;
     ss_status s = ss_sharing_add_paths(r->sharing, &paths, err);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulate/paths.h"
+
 void naive_start(naive_sharing *s, uint32_t links, const double *bytes_per_s, const ss_paths *paths)
 {
     *s = (naive_sharing){.links = links, .paths = paths};
@@ -255,7 +257,7 @@ static ss_time next_of(const naive_run *r)
 
 uint32_t simulate_shared_naive(const ss_tasks *t, ss_time *ready, ss_time *start, ss_time *end)
 {
-    ss_paths paths = {t->sets, t->first_of_set, t->of_set, t->devices, NULL, NULL};
+    ss_paths paths = ss_paths_of(t);
     naive_run r = {.t = t, .ready = ready, .start = start, .end = end};
     r.stage = calloc(t->n + 1, sizeof *r.stage);
     r.free = calloc((size_t)t->devices + t->links + t->sets + 1, sizeof *r.free);

@@ -53,6 +53,8 @@ function soapstone.pairs(t) end
 ---@field partial_sums? boolean adding gradients takes time
 ---@field update_passes? number how often an update reads and writes its weights
 ---@field links? "fifo-hop"|"fifo-pipe"|"fifo-path"|"shared"
+---@field ideal_links? boolean what links fall short of is left aside
+---@field flow_limit? soapstone.quantity bytes a second that one message can have over shared links
 ---@field segment? soapstone.quantity messages are cut into pieces of this size
 ---@field max_segments? integer
 ---@field order? "fifo"|"program"|"priority"|"shortest" which of the waiting tasks is next
@@ -190,14 +192,19 @@ local topology = {}
 function topology:device(name, options) end
 
 ---@param name string
+---@param options? { stages?: boolean }
 ---@return soapstone.node
-function topology:switch(name) end
+function topology:switch(name, options) end
 
 ---@class soapstone.link_options
 ---@field bandwidth soapstone.quantity
 ---@field latency? soapstone.quantity
 ---@field kind? string
 ---@field duplex? "full"|"half"|"one_way"
+---@field half_size? soapstone.quantity
+---@field efficiency? { bytes: soapstone.quantity, efficiency: number }[]
+---@field latency_by_size? { bytes: soapstone.quantity, latency: soapstone.quantity }[]
+---@field load? number
 ---@field weight? integer
 
 ---@param from soapstone.node|string
@@ -210,7 +217,8 @@ function topology:link(from, to, options) end
 ---@param from soapstone.node|string|integer
 ---@param to soapstone.node|string|integer
 ---@param links integer[]
-function topology:route(from, to, links) end
+---@param options? { weight?: integer }
+function topology:route(from, to, links, options) end
 
 ---@param routing "shortest"|"ecmp"
 ---@param options? { seed?: integer }
@@ -221,6 +229,10 @@ function topology:set_routing(routing, options) end
 ---@field share? number of the bandwidth it has
 ---@field latency? soapstone.quantity
 ---@field weight? integer
+---@field half_size? soapstone.quantity
+---@field efficiency? { bytes: soapstone.quantity, efficiency: number }[]
+---@field latency_by_size? { bytes: soapstone.quantity, latency: soapstone.quantity }[]
+---@field load? number
 
 ---@param what soapstone.node|string|integer a link, or a node: all links there
 ---@param options soapstone.change_options

@@ -1,4 +1,4 @@
-#include "simulate/efficiency.h"
+#include "graph/efficiency.h"
 
 #include <gsl/gsl_interp.h>
 #include <math.h>

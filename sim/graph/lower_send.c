@@ -1,0 +1,130 @@
+/* lower_send.c - a message becomes tasks on its route.
+ *
+ * A node that stages (topology.h) stores what passes through it.  Where a message crosses its links one
+ * after the other, every node does; where it crosses them at once, the route falls into legs there, and
+ * each segment of the message takes the next leg when it has arrived by the one before.
+ */
+#include "graph/lowering.h"
+
+#include "base/array.h"
+
+/* Where legs end: s->leg[0 .. *legs - 1], counts of links from the beginning of the route. */
+static ss_status find_legs(ss_lowering *w, ss_device from, const ss_link *link, uint32_t links,
+                           uint32_t *legs, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    const ss_topology *t = w->topology;
+    ss_status e = SS_RESERVE(s->leg, s->leg_cap, (size_t)links + 1, "legs of a route", err);
+    if (e)
+        return e;
+    ss_node at = t->device[from.i].node;
+    *legs = 0;
+    for (uint32_t i = 0; i < links; i++) {
+        at = ss_topology_across(t, link[i], at);
+        if (i + 1 == links || t->node[at.i].stages)
+            s->leg[(*legs)++] = i + 1;
+    }
+    return SS_OK;
+}
+
+static bool crosses_at_once(ss_links_mode mode)
+{
+    return mode == SS_LINKS_FIFO_PATH || mode == SS_LINKS_SHARED;
+}
+
+static uint32_t segments_of(const ss_lower_options *o, int64_t bytes)
+{
+    if (o->segment_bytes <= 0 || o->max_segments <= 1 || bytes <= 1)
+        return 1;
+    int64_t n = (bytes - 1) / o->segment_bytes + 1;
+    return n < o->max_segments ? (uint32_t)n : o->max_segments;
+}
+
+/* All segments over the first leg, then over the second, and so on; *arrival is the first of those over the
+ * last, which follow each other. */
+static ss_status send_staged(ss_lowering *w, const ss_link *link, uint32_t legs, int64_t bytes,
+                             ss_task_label *label, const ss_task *before, uint32_t befores,
+                             ss_task *arrival, uint32_t *arrivals, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    uint32_t segments = segments_of(&w->options, bytes), n, begin = 0;
+    ss_status e = SS_OK;
+    for (uint32_t g = 0; g < legs && !e; g++) {
+        for (uint32_t k = 0; k < segments && !e; k++) {
+            int64_t share = bytes / segments + (k < bytes % segments);
+            ss_task last = {w->tasks->n + 1 - segments}, one;
+            label->hop = (uint16_t)g;
+            e = ss_tasks_transfer(w->tasks, &link[begin].i, s->leg[g] - begin, share, 0, 0, label,
+                                  g ? &last : before, g ? 1 : befores, &one, &n, err);
+            if (!e && k == 0)
+                *arrival = one;
+        }
+        begin = s->leg[g];
+    }
+    *arrivals = segments;
+    return e;
+}
+
+static ss_status send_over(ss_lowering *w, ss_route route, int64_t bytes, ss_task_label *label,
+                           const ss_task *before, uint32_t befores, ss_task *arrival,
+                           uint32_t *arrivals, ss_error *err)
+{
+    const ss_topology *t = w->topology;
+    uint32_t links, legs = 1;
+    const ss_link *link = ss_route_links(w->routes, route, &links);
+    ss_status e = SS_OK;
+    if (t->stagings && !w->options.ideal_links && crosses_at_once(w->options.links) && links > 1)
+        e = find_legs(w, label->from, link, links, &legs, err);
+    if (e)
+        return e;
+    if (legs > 1)
+        return send_staged(w, link, legs, bytes, label, before, befores, arrival, arrivals, err);
+    return ss_tasks_transfer(w->tasks, &link->i, links, bytes, w->options.segment_bytes,
+                             w->options.max_segments, label, before, befores, arrival, arrivals,
+                             err);
+}
+
+/* A given route may give its flows another weight. */
+static void weigh(ss_lowering *w, ss_device from, ss_device to)
+{
+    const ss_topology *t = w->topology;
+    if (w->options.links != SS_LINKS_SHARED || !t->givens)
+        return;
+    const ss_given_route *g = ss_topology_given_route(t, from, to);
+    ss_tasks_set_flows(w->tasks, g ? g->weight : 1, w->options.flow_limit);
+}
+
+ss_status ss_lower_send(ss_lowering *w, ss_device from, ss_device to, int64_t bytes,
+                        const ss_task_label *label, const ss_task *before, uint32_t befores,
+                        uint32_t *sent, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    int64_t *moved = &w->out->moved[label->cargo];
+    ss_route route;
+    ss_status e = ss_routes_find(w->routes, from, to, &route, err);
+    if (!e)
+        e = SS_RESERVE(s->sent, s->sent_cap, (size_t)s->sents + 2, "messages", err);
+    if (e)
+        return e;
+    if (*moved > INT64_MAX - bytes)
+        return ss_fail(err, SS_ERANGE, "more than 2^63 bytes of %ss would be moved",
+                       ss_cargo_name((ss_cargo)label->cargo));
+    uint32_t first = w->tasks->n + 1;
+    ss_task_label l = *label;
+    l.kind = SS_TASK_TRANSFER;
+    l.from = from;
+    l.to = to;
+    ss_task arrival;
+    uint32_t arrivals;
+    weigh(w, from, to);
+    e = send_over(w, route, bytes, &l, before, befores, &arrival, &arrivals, err);
+    if (e == SS_ERANGE)
+        ss_fail_in(err, "from %s to %s", ss_topology_device_name(w->topology, l.from),
+                   ss_topology_device_name(w->topology, l.to));
+    if (e)
+        return e;
+    *moved += bytes;
+    *sent = ++s->sents;
+    s->sent[*sent] = (ss_sent){first, arrival.i, arrivals, bytes};
+    return SS_OK;
+}

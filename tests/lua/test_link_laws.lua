@@ -1,0 +1,98 @@
+-- Links that fall short of their bandwidth and latency, wrong input first.
+local check = require "check"
+local soapstone = require "soapstone"
+
+local fails, equal, claim = check.fails, check.equal, check.claim
+
+-- a, host, b; messages of 1000 bytes take 1 us on each link.
+local function pair(link, host)
+  local t = soapstone.topology.new { name = "pair" }
+  local a, b = t:device("a", { kind = "p100" }), t:device("b", { kind = "p100" })
+  local h = t:switch("host", host)
+  local o = { bandwidth = "1 GB/s" }
+  for k, v in pairs(link or {}) do o[k] = v end
+  t:link(a, h, o)
+  t:link(h, b, o)
+  return t
+end
+
+-- One message of 4000 bytes from a to b, and nothing that takes time but it.
+local function step(t, options)
+  local m = soapstone.model.new { name = "two" }
+  local x = m:input("x", { 10, 100 })
+  m:linear("fc2", m:linear("fc1", x, { out = 100 }), { out = 100 })
+  local none = { forward = 0, backward = 0 }
+  local o = { model = m, topology = t, training = false, costs = soapstone.costs.given { fc1 = none, fc2 = none } }
+  for k, v in pairs(options) do o[k] = v end
+  local problem = soapstone.problem(o)
+  local s = problem:strategy "whole"
+  s:set("fc2", { devices = { 2 } })
+  return problem:simulate(s)
+end
+
+claim("options are refused by name, kind and bound", function()
+  fails("topology:link: option 'half_size': \"1 Mi\"", pair, { half_size = "1 Mi" })
+  fails("link a -> host: the half size is -1 bytes", pair, { half_size = -1 })
+  fails("link a -> host: the load is 1 of the bandwidth; it must be 0 or more and below 1", pair, { load = 1 })
+  fails("option 'efficiency' should be a list of { bytes =, efficiency = }, not a number", pair, { efficiency = 0.5 })
+  fails("option 'efficiency', row 1 should be a table", pair, { efficiency = { 0.5 } })
+  fails("option 'efficiency': point 1 of a curve of efficiency, 8 bytes, has an efficiency of 2", pair,
+    { efficiency = { { bytes = 8, efficiency = 2 } } })
+  fails("a half size and a measured curve both say", pair,
+    { half_size = 8, efficiency = { { bytes = 8, efficiency = 1 } } })
+  fails("option 'latency_by_size', row 1: 'latency': \"3 m\"", pair,
+    { latency_by_size = { { bytes = 8, latency = "3 m" } } })
+  fails("unknown option 'half_sise'; did you mean 'half_size'?", pair, { half_sise = 8 })
+  fails("option 'stages' should be true or false", pair, {}, { stages = 1 })
+  local t = pair()
+  fails("option 'weight' is 0", t.route, t, "a", "b", { 1, 3 }, { weight = 0 })
+  fails("aggregate knows the latency and bandwidth of links alone", step, pair { half_size = 8 },
+    { sync = "ring", aggregate = true, training = true })
+end)
+
+claim("a message takes what the law says, in each meaning of a link", function()
+  local function takes(us, link, options, host)
+    equal(("%.9f"):format(step(pair(link, host), options).step_time * 1e6), ("%.9f"):format(us))
+  end
+  for mode, hops in pairs { ["fifo-hop"] = 2, ["fifo-path"] = 1, shared = 1 } do
+    takes(4 * hops, {}, { links = mode })
+    takes(5 * hops, { half_size = 1000 }, { links = mode })
+    takes(8 * hops, { load = 0.5 }, { links = mode })
+    takes(8 * hops, { efficiency = { { bytes = 4000, efficiency = 0.5 } } }, { links = mode })
+    takes(4 * hops + 6, { latency_by_size = { { bytes = 10, latency = "3 us" }, { bytes = 5000, latency = "9 us" } } },
+      { links = mode })
+    takes(4 * hops, { half_size = 1000, load = 0.5 }, { links = mode, ideal_links = true })
+  end
+  takes(16, {}, { links = "shared", flow_limit = "250 MB/s" })
+end)
+
+claim("a host that stages stores a message, or each segment of it, before it goes on", function()
+  local function takes(us, options)
+    equal(("%.9f"):format(step(pair({}, { stages = true }), options).step_time * 1e6), ("%.9f"):format(us))
+  end
+  takes(8, { links = "shared" })
+  takes(8, { links = "fifo-path" })
+  takes(5, { links = "fifo-path", segment = 1000 })
+  takes(4, { links = "shared", ideal_links = true })
+  local r = step(pair({}, { stages = true }), { links = "shared", segment = 1000 })
+  equal(r.bytes_moved, 4000)
+  check.contains(r.assumptions, "staging at 1 node")
+end)
+
+claim("what was in force is said, and a link can be changed later", function()
+  local t = pair()
+  equal(t:set_link("host", { half_size = "1 kB", load = 0.25 }), 4)
+  t:set_link("a->host", { half_size = 0, load = 0 })
+  check.contains(step(t, { links = "shared" }).assumptions,
+    "A2 broken: bandwidth shared max-min, links shared, efficiency by size of 3 links, load of up to 25% on 3 links")
+  check.contains(step(t, { ideal_links = true }).assumptions,
+    "A2 full bandwidth, links fifo-hop, what its links fall short of is left aside")
+end)
+
+claim("a route may weigh more than another", function()
+  local t = pair()
+  t:route("a", "b", { 1, 3 }, { weight = 3 })
+  equal(step(t, { links = "shared" }).step_time, 4e-6)
+end)
+
+check.done()
