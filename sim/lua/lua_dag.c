@@ -249,6 +249,7 @@ static int dag_random(lua_State *L)
 
 static const ss_lua_method functions[] = {
     {"random", dag_random, "(options) -> result, bytes: to measure with"},
+    {"start", ss_lua_dag_start, "(path, options) -> run: the same, driven by the script"},
     {"simulate", dag_simulate, "(path, options) -> result, finish times: a bare task graph"},
     {NULL, NULL, NULL},
 };

@@ -390,6 +390,7 @@ static const ss_lua_method problem_methods[] = {
     {"strategy", problem_strategy, "(kind, options) -> strategy: a ready-made one"},
     {"load_strategy", problem_load_strategy, "(path, options) -> strategy, counts: a saved one"},
     {"simulate", problem_simulate, "(strategy, { name = }) -> result: one step"},
+    {"start", ss_lua_problem_start, "(strategy, options) -> run: a step that the script drives"},
     {"costs_report", problem_costs_report, "() -> text: where the times came from so far"},
     {NULL, NULL, NULL},
 };
@@ -408,4 +409,5 @@ void ss_lua_register_problem(lua_State *L)
     ss_lua_type_register(L, &ss_lua_problem_type);
     ss_lua_type_register(L, &ss_lua_strategy_type);
     ss_lua_type_register(L, &ss_lua_result_type);
+    ss_lua_type_register(L, &ss_lua_run_type);
 }

@@ -77,6 +77,19 @@ static ss_status simulate(ss_lua_problem *p, const ss_strategy *s, const char *n
     return SS_OK;
 }
 
+ss_lua_result *ss_lua_result_push_empty(lua_State *L)
+{
+    ss_error err;
+    ss_lua_box *box = ss_lua_box_new(L, &ss_lua_result_type);
+    ss_lua_result *r = ss_alloc_zeroed(1, sizeof *r);
+    if (!r) {
+        ss_fail_memory(&err, "a result", sizeof *r);
+        ss_lua_raise(L, &err);
+    }
+    box->object = r;
+    return r;
+}
+
 int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const char *name)
 {
     ss_lua_problem *p = ss_lua_check(L, problem, &ss_lua_problem_type);
@@ -391,8 +404,10 @@ static uint32_t read_device(lua_State *L, const ss_view *v, const ss_result *r)
 {
     static const char path[] = "result:memory: the device";
     if (check(L, 1)->topology) {
-        ss_lua_box_push_held(L, 1, SS_LUA_HOLD_PROBLEM);
-        ss_lua_box_push_held(L, lua_gettop(L), SS_LUA_HOLD_TOPOLOGY);
+        bool of_problem = check(L, 1)->model;
+        if (of_problem)
+            ss_lua_box_push_held(L, 1, SS_LUA_HOLD_PROBLEM);
+        ss_lua_box_push_held(L, of_problem ? lua_gettop(L) : 1, SS_LUA_HOLD_TOPOLOGY);
         return ss_lua_device(L, 2, lua_gettop(L), path).i;
     }
     if (lua_type(L, 2) == LUA_TSTRING)

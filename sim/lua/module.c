@@ -115,6 +115,7 @@ static const ss_lua_method functions[] = {
     {"repair", ss_lua_repair, "(path) -> text: makes the log of a killed search whole"},
     {"refuse", refuse, "(format, ...): an error with the place in the user's script"},
     {"repeatable", repeatable, "({ seed = }): replaces pairs, next, math.random, table.sort"},
+    {"run", ss_lua_run_new, "(options) -> run: a simulation that begins with no tasks"},
     {NULL, NULL, NULL},
 };
 

@@ -7,7 +7,7 @@
 #include "lua/box.h"
 #include "lua/opts.h"
 
-enum { PATH = 200, NAMES = 64, WORD = 64 };
+enum { PATH = 200, NAMES = 64, WORD = 64, MORE = 12 };
 
 /* Names of the table at index 1 and those of `more`, "a|b", cut into `words`. */
 static uint32_t names_in(lua_State *L, const char *more, char words[][WORD], const char **names)
@@ -16,7 +16,7 @@ static uint32_t names_in(lua_State *L, const char *more, char words[][WORD], con
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1))
         if (n < NAMES && lua_type(L, -2) == LUA_TSTRING)
             names[n++] = lua_tostring(L, -2); /* the table keeps it */
-    for (int k = 0; more && *more && n < NAMES && k < 4; k++) {
+    for (int k = 0; more && *more && n < NAMES && k < MORE; k++) {
         size_t length = strcspn(more, "|");
         ss_lua_name(words[k], WORD, "%.*s", (int)length, more);
         names[n++] = words[k];
@@ -106,7 +106,7 @@ static int row_index(lua_State *L)
 {
     const char *noun = lua_tostring(L, lua_upvalueindex(1));
     const char *optional = lua_tostring(L, lua_upvalueindex(2)), *names[NAMES];
-    char what[PATH], words[4][WORD];
+    char what[PATH], words[MORE][WORD];
     if (lua_type(L, 2) != LUA_TSTRING)
         return ss_lua_refuse(L, "a %s has named fields, and no element %s", noun,
                              luaL_tolstring(L, 2, NULL));

@@ -15,8 +15,8 @@
 #include "simulate/engine.h"
 #include "simulate/result.h"
 
-/* What boxes hold: that of a problem its model and topology, those of strategies, results and
- * searches their problem. */
+/* What boxes hold: that of a problem its model and topology, those of strategies, results, runs and
+ * searches their problem; results and runs without one their topology, if there is one. */
 enum { SS_LUA_HOLD_MODEL = 0, SS_LUA_HOLD_TOPOLOGY = 1, SS_LUA_HOLD_PROBLEM = 0 };
 
 /* A model, and what new tensors of it are made of. */
@@ -60,6 +60,7 @@ extern const ss_lua_type ss_lua_model_type, ss_lua_tensor_type;
 extern const ss_lua_type ss_lua_topology_type, ss_lua_node_type;
 extern const ss_lua_type ss_lua_costs_type, ss_lua_problem_type;
 extern const ss_lua_type ss_lua_strategy_type, ss_lua_result_type, ss_lua_search_type;
+extern const ss_lua_type ss_lua_run_type;
 
 /* A device of the topology at stack index `topology`: the node that t:device returned, its number,
  * or its name. */
@@ -97,11 +98,17 @@ int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const
 
 int ss_lua_result_sensitivity(lua_State *L); /* result:sensitivity */
 
+/* Pushes a box whose result is to be filled in. */
+ss_lua_result *ss_lua_result_push_empty(lua_State *L);
+
 /* The options of soapstone.problem, for the help. */
 void ss_lua_problem_help(ss_text *out);
 /* Those of searches, likewise. */
 void ss_lua_searches_help(ss_text *out);
 int ss_lua_problem_new(lua_State *L); /* soapstone.problem */
+int ss_lua_problem_start(lua_State *L); /* problem:start */
+int ss_lua_dag_start(lua_State *L);     /* dag.start */
+int ss_lua_run_new(lua_State *L);       /* soapstone.run */
 int ss_lua_record(lua_State *L);      /* soapstone.record */
 int ss_lua_inspect(lua_State *L);     /* soapstone.inspect */
 int ss_lua_repair(lua_State *L);      /* soapstone.repair */

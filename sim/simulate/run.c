@@ -540,6 +540,12 @@ void ss_run_times(const ss_run *r, ss_task task, ss_time *ready, ss_time *start,
     *end = r->task[task.i].end;
 }
 
+ss_time ss_run_finish_of(const ss_run *r, ss_task task)
+{
+    const ss_run_task *x = &r->task[task.i];
+    return x->stage == SS_STAGE_DONE ? x->finish : -1;
+}
+
 const ss_change *ss_run_changes(const ss_run *r, uint32_t *n)
 {
     *n = r->happeneds;

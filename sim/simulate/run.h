@@ -63,6 +63,7 @@ uint32_t ss_run_done(const ss_run *r); /* tasks that are done */
 const ss_task *ss_run_ended(const ss_run *r, uint32_t *n);
 /* Of tasks that are done all three times; of others those that are known so far, else -1. */
 void ss_run_times(const ss_run *r, ss_task task, ss_time *ready, ss_time *start, ss_time *end);
+ss_time ss_run_finish_of(const ss_run *r, ss_task task); /* when it was done; -1: it is not */
 double ss_run_rate(const ss_run *r, ss_task task); /* bytes a second, of one that flows; else 0 */
 
 /* All tasks are done.  `finish` is there if a latency changed under fifo-pipe. */
