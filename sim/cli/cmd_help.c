@@ -89,9 +89,9 @@ static void add_kinds(ss_text *out)
 
 /* What a script can hold. */
 static const ss_lua_type *const types[] = {
-    &ss_lua_model_type,  &ss_lua_tensor_type,  &ss_lua_topology_type, &ss_lua_node_type,
-    &ss_lua_costs_type,  &ss_lua_problem_type, &ss_lua_strategy_type, &ss_lua_result_type,
-    &ss_lua_run_type,      &ss_lua_search_type, &ss_lua_fit_type,
+    &ss_lua_model_type, &ss_lua_tensor_type,  &ss_lua_topology_type, &ss_lua_node_type,
+    &ss_lua_costs_type, &ss_lua_problem_type, &ss_lua_strategy_type, &ss_lua_result_type,
+    &ss_lua_run_type,   &ss_lua_search_type,  &ss_lua_fit_type,
 };
 enum { TYPES = sizeof types / sizeof *types };
 

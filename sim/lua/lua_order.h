@@ -28,20 +28,17 @@
          .kind = SS_OPT_FLAG,                                                                      \
          .at = offsetof(type, member.copies_block),                                                \
          .preset = SS_OPT_KEEP,                                                                    \
-         .help =                                                                                   \
-             "a transfer takes a stream of the devices at its ends: they have no copy engine"},    \
-        {.name = "slowed_by_copies",                                                               \
-         .kind = SS_OPT_QUANTITY,                                                                  \
-         .at = offsetof(type, member.slowed_by_copies),                                            \
-         .preset = SS_OPT_KEEP,                                                                    \
-         .min = 0.001,                                                                             \
-         .max = 1,                                                                                 \
-         .help = "speed of what a device computes while a transfer leaves or reaches it"},         \
+         .help = "a transfer takes a stream of the devices at its ends"},                          \
+    {                                                                                              \
+        .name = "slowed_by_copies", .kind = SS_OPT_QUANTITY,                                       \
+        .at = offsetof(type, member.slowed_by_copies), .preset = SS_OPT_KEEP, .min = 0.001,        \
+        .max = 1, .help = "speed of what a device computes while a transfer leaves or reaches it"  \
+    }
+
+#define SS_LUA_EVENTS_OPTION                                                                       \
     {                                                                                              \
         .name = "events", .kind = SS_OPT_VALUE,                                                    \
-        .help = "{ { at =, link =, bandwidth =, share =, latency =, device =, speed =, does = }, " \
-                "... }: what "                                                                     \
-                "happens on the way"                                                               \
+        .help = "{ { at =, link = or device =, ... }, ... }: what happens on the way"              \
     }
 
 ss_run_options ss_lua_order_start(void); /* the published rule */

@@ -93,6 +93,7 @@ static const ss_opt problem_list[] = {
      .max = 65536,
      .help = "and into no more than so many"},
     SS_LUA_ORDER_OPTIONS(ss_lower_options, run),
+    SS_LUA_EVENTS_OPTION,
     {0},
 };
 

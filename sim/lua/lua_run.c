@@ -71,7 +71,8 @@ typedef struct start_options {
         .help = "what a transfer does to its links"                                                \
     }
 
-static const ss_opt start_list[] = {SS_LUA_ORDER_OPTIONS(start_options, run), PRIORITY, NAME, {0}};
+static const ss_opt start_list[] = {
+    SS_LUA_ORDER_OPTIONS(start_options, run), SS_LUA_EVENTS_OPTION, PRIORITY, NAME, {0}};
 
 static const ss_opt dag_list[] = {SS_LUA_ORDER_OPTIONS(start_options, run),
                                   PRIORITY,
@@ -95,6 +96,7 @@ static const ss_opt dag_list[] = {SS_LUA_ORDER_OPTIONS(start_options, run),
 static const ss_opt nothing_list[] = {{.name = "topology", .kind = SS_OPT_VALUE, .help = "on what"},
                                       LINKS,
                                       SS_LUA_ORDER_OPTIONS(start_options, run),
+                                      SS_LUA_EVENTS_OPTION,
                                       NAME,
                                       {0}};
 
@@ -276,10 +278,6 @@ int ss_lua_dag_start(lua_State *L)
     start_options o = {.run = ss_lua_order_start()};
     ss_lua_opts(L, 2, dag_list, "dag.start", &o);
     lua_settop(L, 2);
-    if (ss_lua_is_given(L, 2, "events"))
-        return ss_lua_refuse(
-            L, "dag.start: option 'events' names links and devices of a topology, and a "
-               "task graph has numbers alone: advance the run and change them");
     ss_lua_run *r = push_box(L, o.name ? o.name : path);
     int box = lua_gettop(L);
 

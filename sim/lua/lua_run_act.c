@@ -283,6 +283,7 @@ int ss_lua_run_compute(lua_State *L)
 {
     static const char what[] = "run:compute";
     ss_lua_run *r = ss_lua_run_check_change(L);
+    lua_settop(L, 4);
     ss_device device = read_device(L, r, 2, "run:compute: the device");
     double seconds = ss_lua_quantity(L, 3, SS_UNIT_SECONDS, "run:compute: how long it takes");
     add_options o;

@@ -26,6 +26,7 @@ function offered.options()
   local r = p:simulate(s)
   local search = f.search.mcmc(p, { proposals = 1 })
   local fit = small.fit()
+  local run = p:start(s)
   local pair = f.topology.new { name = "pair" }
   pair:switch "a"
   pair:switch "b"
@@ -50,6 +51,13 @@ function offered.options()
     ["problem:strategy"] = ready,
     ["r:write_dot"] = of(r.write_dot, r, "none"),
     ["r:write_trace"] = of(r.write_trace, r, "none"),
+    ["problem:start"] = of(p.start, p, s),
+    ["dag.start"] = of(f.dag.start, "none"),
+    ["run:compute"] = of(run.compute, run, 1, 1),
+    ["run:send"] = of(run.send, run, 1, 2, 1),
+    ["run:set_device"] = of(run.set_device, run, 1),
+    ["run:set_link"] = of(run.set_link, run, 1),
+    ["soapstone.run"] = of(f.run),
     ["s:copy"] = of(s.copy, s),
     ["s:set"] = of(s.set, s, 1),
     ["search.annealing"] = of(f.search.annealing, p),

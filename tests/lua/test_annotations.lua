@@ -61,7 +61,7 @@ claim("fields and methods of every type are all there", function()
   local s = p:strategy "whole"
   local objects = {
     model = p.model, topology = p.topology, problem = p, strategy = s, result = p:simulate(s),
-    costs = soapstone.costs.roofline(), search = soapstone.search.mcmc(p), fit = small.fit(),
+    costs = soapstone.costs.roofline(), search = soapstone.search.mcmc(p), fit = small.fit(), run = p:start(s),
   }
   for name, object in pairs(objects) do
     equal(sorted(annotated("soapstone." .. name, name)), sorted(registered(object)))

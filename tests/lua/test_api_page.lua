@@ -114,7 +114,7 @@ local objects = {
   { "Models", m, "m" }, { "Models", m:op(1).inputs[1], "x" }, { "Topologies", t, "t" },
   { "Topologies", node, "a" }, { "Costs", soapstone.costs.roofline(), "c" },
   { "Problems", p, "problem" }, { "Strategies", s, "s" }, { "Results", r, "r" },
-  { "Searches", search, "found" }, { "Calibration", small.fit(), "fit" },
+  { "Acting during a run", p:start(s), "run" }, { "Searches", search, "found" }, { "Calibration", small.fit(), "fit" },
 }
 local kinds = {}
 for _, kind in ipairs(soapstone.model.kinds()) do kinds[kind.name] = true end
@@ -157,6 +157,10 @@ claim("every option of a call is on the page, and no other", function()
     { "Costs", "costs.roofline" }, { "Costs", "costs.given { fc1 =" },
     { "Problems", "problem:load_strategy" }, { "Problems", "problem:simulate" },
     { "Strategies", "s:set" }, { "Strategies", "s:copy" },
+    { "Acting during a run", "problem:start" }, { "Acting during a run", "soapstone.run" },
+    { "Acting during a run", "run:set_link" }, { "Acting during a run", "run:set_device" },
+    { "Acting during a run", "run:compute" }, { "Acting during a run", "run:send" },
+    { "Bare task graphs", "dag.start" },
     { "Searches", "search.exhaustive" }, { "Searches", "found:run", "search:run" },
     { "Searches", "found:more", "search:more" },
     { "Results", "r:write_trace" }, { "Results", "r:write_dot" },
@@ -274,6 +278,8 @@ claim("what is in the tables that calls give is on the page", function()
   on_page("Results", keys(r.wall_clock), "wall_clock.")
   for i = 1, r.tasks do on_page("Results", keys(r:task(i)), "task.") end
   on_page("Results", keys(r:memory(1)[1]), "memory.")
+  local run = p:start(s)
+  for i = 1, run.tasks do on_page("Acting during a run", keys(run:task(i)), "task.") end
   on_page("Searches", keys(search.chains[1]), "chains.")
   local fit = small.fit()
   for _, of in ipairs { fit.errors, fit.told, fit.line, fit.rows[1], fit.rows[2], fit:curve()[1] } do

@@ -77,6 +77,11 @@ function soapstone.pairs(t) end
 ---@return soapstone.problem
 function soapstone.problem(options) end
 
+---A simulation that begins with no tasks.
+---@param options { topology: soapstone.topology, links?: "fifo-hop"|"fifo-pipe"|"fifo-path"|"shared", order?: "fifo"|"shortest", streams?: integer, copies_block?: boolean, slowed_by_copies?: number, events?: soapstone.event[], name?: string }
+---@return soapstone.run
+function soapstone.run(options) end
+
 ---A line on a terminal that the next one replaces; nil takes it away.
 ---@param text? string
 function soapstone.progress(text) end
@@ -404,6 +409,20 @@ function problem:load_strategy(path, options) end
 ---@return soapstone.result
 function problem:simulate(strategy, options) end
 
+---@class soapstone.start_options
+---@field order? "fifo"|"program"|"priority"|"shortest" the problem's unless given, as all of these
+---@field priority? table<integer, integer> by task, the least first
+---@field streams? integer
+---@field copies_block? boolean
+---@field slowed_by_copies? number
+---@field events? soapstone.event[]
+---@field name? string what reports call it
+
+---@param strategy soapstone.strategy
+---@param options? soapstone.start_options
+---@return soapstone.run
+function problem:start(strategy, options) end
+
 ---@return string
 function problem:costs_report() end
 
@@ -473,6 +492,77 @@ function strategy:close() end
 ---@field assumptions string
 ---@field wall_clock { lower: number, simulate: number }
 local result = {}
+
+---@class soapstone.run
+---@field now number seconds from the start
+---@field next number? seconds: when something will happen next
+---@field done integer
+---@field tasks integer
+---@field changes string[] what happened to links and devices
+---@field finished boolean
+---@field name string
+local run = {}
+
+---@alias soapstone.links integer|string|soapstone.node a link, or a node: all its links
+---@alias soapstone.place integer|string|soapstone.node a device
+
+---@return boolean happened
+function run:step() end
+
+---@param seconds soapstone.quantity
+function run:advance(seconds) end
+
+---@param seconds soapstone.quantity
+function run:advance_to(seconds) end
+
+---@return soapstone.result
+function run:finish() end
+
+---@param what soapstone.links
+---@param options { bandwidth?: soapstone.quantity, share?: number, latency?: soapstone.quantity }
+---@return integer
+function run:set_link(what, options) end
+
+---@param ... soapstone.links
+function run:fail(...) end
+
+---@param ... soapstone.links
+function run:restore(...) end
+
+---@param device soapstone.place
+---@param options { speed: number }
+function run:set_device(device, options) end
+
+---@param device soapstone.place
+function run:pause(device) end
+
+---@param device soapstone.place
+function run:resume(device) end
+
+---@param device soapstone.place
+function run:fail_device(device) end
+
+---@param device soapstone.place
+---@param seconds soapstone.quantity
+---@param options? { after?: integer|integer[], name?: string }
+---@return integer task
+function run:compute(device, seconds, options) end
+
+---@param from soapstone.place
+---@param to soapstone.place
+---@param bytes soapstone.quantity
+---@param options? { after?: integer|integer[], route?: (integer|string)[], name?: string }
+---@return integer task
+function run:send(from, to, bytes, options) end
+
+---@param number integer
+---@return { stage: string, kind: string, operator?: string, weight?: string, part?: integer, name?: string, device?: integer, from?: integer, to?: integer, ready?: number, start?: number, finish?: number, rate: number, bytes: integer }
+function run:task(number) end
+
+---@return integer[]
+function run:ended() end
+
+function run:close() end
 
 ---@alias soapstone.start soapstone.strategy|string a strategy, the name of a ready-made one, a path
 ---@alias soapstone.move "free"|"block"|"pow2"|"place"|"list"
@@ -817,6 +907,11 @@ local dag_module = {}
 ---@return soapstone.result
 ---@return number[] finish of each task of the file, seconds
 function dag_module.simulate(path, options) end
+
+---@param path string
+---@param options? { links?: "fifo-hop"|"fifo-pipe"|"fifo-path"|"shared", segment?: soapstone.quantity, max_segments?: integer, order?: "fifo"|"program"|"priority"|"shortest", priority?: table<integer, integer>, streams?: integer, copies_block?: boolean, slowed_by_copies?: number, name?: string }
+---@return soapstone.run
+function dag_module.start(path, options) end
 
 ---@param options? { tasks?: integer, devices?: integer, links?: integer, predecessors?: integer, seed?: integer }
 ---@return soapstone.result

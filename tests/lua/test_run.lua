@@ -1,0 +1,306 @@
+-- Runs that a script drives, and the order and events of a problem.
+local check = require "check"
+local small = require "small"
+local soapstone = require "soapstone"
+local topology = require "soapstone.topology"
+
+local fails, equal, claim, near, contains = check.fails, check.equal, check.claim, check.near, check.contains
+
+local quad = small.quad()
+local problem = soapstone.problem { model = small.net(), topology = quad }
+local data = problem:strategy "data_parallel"
+local links = { "fifo-hop", "fifo-pipe", "fifo-path", "shared" }
+
+-- Two devices, 1 MB/s and 5 ms each way: a byte is a microsecond.
+local function pair()
+  local t = topology.new { name = "pair" }
+  t:link(t:device("a", { kind = "p100" }), t:device("b", { kind = "p100" }),
+    { bandwidth = "1 MB/s", latency = "5 ms" })
+  return t
+end
+
+local function a_run(mode, options)
+  options = options or {}
+  options.topology, options.links = pair(), mode
+  return soapstone.run(options)
+end
+
+claim("a run that is left alone says what simulate says", function()
+  for _, mode in ipairs(links) do
+    local p = soapstone.problem { model = problem.model, topology = quad, links = mode }
+    local s = p:strategy "data_parallel"
+    local whole, run = p:simulate(s), p:start(s)
+    equal(run.tasks, whole.tasks)
+    local steps = 0
+    while run:step() do
+      steps = steps + 1
+      assert(#run:ended() > 0 or mode ~= "fifo-path")
+    end
+    assert(steps > 3 and run.next == nil and run.done == run.tasks)
+    for i = 1, run.tasks do
+      equal(run:task(i).start, whole:task(i).start)
+      equal(run:task(i).finish, whole:task(i).finish)
+    end
+    equal(run:finish():json(), whole:json())
+  end
+end)
+
+claim("what is changed on the way holds for what is left", function()
+  for _, mode in ipairs(links) do
+    local latency_first = mode ~= "fifo-pipe"
+    local run = a_run(mode)
+    local message = run:send("a", "b", 40e3, { name = "big" }) -- 40 ms and 5
+    run:advance "25 ms"                                        -- 20 or 25 of the 40 are across
+    equal(run:set_link("a->b", { share = 0.5 }), 1)
+    local left = latency_first and 20 or 15
+    near(run.next, 0.025 + 2 * left * 1e-3)
+    run:advance "10 ms"
+    run:fail "a"                                               -- all its links
+    equal(run.next, nil)
+    run:advance_to(1)
+    run:restore("a->b", "b->a")
+    local r = run:finish()
+    near(r.step_time, 1 + 2 * (left - 5) * 1e-3 + (latency_first and 0 or 5e-3))
+    equal(r:task(message).name, "big")
+    near(r.links[1].busy, mode == "shared" and r.step_time * 40e3 / (25e3 + 10e3 / 2 + (r.step_time - 1) * 1e6 / 2)
+      or r.step_time - (latency_first and 0 or 5e-3), 1e-9)
+    contains(r.assumptions, "A2 broken: ")
+    contains(r.assumptions, "link a->b 0.5 of its bandwidth at 25.00 ms, link a->b fails at 35.00 ms")
+    contains(r.assumptions, "1 task added by the script")
+    equal(#run.changes, 5)
+    contains(run.changes[5], "link b->a works again at 1.000 s")
+  end
+end)
+
+claim("devices slow down, pause, fail and go on", function()
+  local run = a_run "fifo-hop"
+  local work, other = run:compute("a", 0.1), run:compute("b", 0.1)
+  run:advance(0.03)
+  run:pause(1)
+  run:fail_device "b"
+  run:set_device("b", { speed = 0.5 })
+  run:advance(0.02)
+  equal(run.next, nil)
+  run:resume "a"
+  run:resume "b"
+  local r = run:finish()
+  equal(r:task(work).finish, 0.12)
+  equal(r:task(other).finish, 0.25)
+  near(r.devices[1].busy, 0.12)
+  contains(r.assumptions, "device b fails at 30.00 ms, device b at 0.5 of its speed at 30.00 ms, ")
+end)
+
+claim("tasks are added, one after the other and side by side", function()
+  for _, mode in ipairs(links) do
+    local run = a_run(mode, { streams = 2, name = "mine" })
+    local first = run:compute("a", "10 ms")
+    local second = run:compute("a", "20 ms", { name = "second" })
+    local message = run:send("a", "b", "1 kB", { after = { first, second }, name = "result" })
+    local own = run:send("a", 1, "1 GB", { after = message })
+    run:advance "13 ms"
+    equal(run:task(first).stage, "done")
+    equal(run:task(second).stage, "runs")
+    equal(run:task(second).finish, nil)
+    equal(run:task(message).stage, "waits")
+    run:compute("b", "1 ms", { after = first }) -- which is done
+    while run:task(message).stage == "waits" do run:step() end
+    equal(run:task(message).from, 1)
+    equal(run:task(message).to, 2)
+    local r = run:finish()
+    near(r.step_time, 0.026)
+    equal(r.name, "mine")
+    equal(r:task(own).finish, r.step_time)
+    equal(r.bytes_moved, 1000)
+    near(r.devices[1].busy, 0.020)
+    contains(tostring(r), "5 tasks added by the script")
+    contains(r.assumptions, "A3 broken: 2 streams")
+    equal(#r:memory "b", 0)
+  end
+end)
+
+claim("a result of a run goes wherever results go", function()
+  local name = os.tmpname()
+  local run = problem:start(data, { name = "changed" })
+  run:set_link("gpu1->sw", { bandwidth = "1 MB/s", latency = "1 ms" })
+  run:send(1, 4, 1000, { name = "more" })
+  run:send(2, 2, 1000, { name = "of its own" })
+  local r = run:finish()
+  r:write_trace(name)
+  local f = assert(io.open(name))
+  contains(f:read "a", '"of its own"')
+  f:close()
+  soapstone.record(name .. ".h5", { problem = problem, results = { r } })
+  contains(soapstone.inspect(name .. ".h5"), "3 tasks added by the script")
+  soapstone.plot.gantt(r, name .. ".svg")
+  r:write_dot(name)
+  equal(r.bytes_moved, problem:simulate(data).bytes_moved + 1000)
+  equal(r.moved.weight, problem:simulate(data).moved.weight)
+  fails("a script added tasks", r.sensitivity, r)
+  for _, ending in ipairs { "", ".h5", ".svg" } do os.remove(name .. ending) end
+end)
+
+claim("a run without a problem keeps its topology", function()
+  local r = a_run("fifo-hop"):finish()
+  collectgarbage()
+  equal(r.step_time, 0)
+  equal(r.tasks, 0)
+  equal(r.devices[2].name, "b")
+  equal(#r:memory "b", 0)
+end)
+
+claim("order, streams and copies are options of a problem and of a run", function()
+  local broken = { order = "shortest", streams = 2, copies_block = true, slowed_by_copies = 0.5 }
+  local o = { model = problem.model, topology = quad }
+  for name, value in pairs(broken) do o[name] = value end
+  local other = soapstone.problem(o)
+  local s = other:strategy "data_parallel"
+  local by_problem, by_run = other:simulate(s), problem:start(data, broken):finish()
+  equal(by_problem.step_time, by_run.step_time)
+  assert(by_problem.step_time ~= problem:simulate(data).step_time)
+  contains(by_problem.assumptions, "A3 broken: shortest first, 2 streams, copies block the device, "
+    .. "devices at 0.5 of their speed while copying; A4")
+  equal(other.options.streams, 2)
+  equal(other.options.order, "shortest")
+  equal(other.options.slowed_by_copies, 0.5)
+  local spread = by_problem:sensitivity { runs = 3 }
+  assert(spread.least <= by_problem.step_time and spread.most < by_problem.step_time * 1.5)
+  -- what is not given to a run is the problem's
+  equal(other:start(s, { order = "fifo", streams = 1, copies_block = false, slowed_by_copies = 1 }):finish().step_time,
+    problem:simulate(data).step_time)
+  equal(other:start(s):finish().assumptions, by_problem.assumptions)
+end)
+
+claim("a search by another order finds what simulate says", function()
+  local other = soapstone.problem { model = problem.model, topology = quad, order = "shortest", copies_block = true,
+    events = { { at = "10 us", link = 1, does = "fail" }, { at = "90 us", link = 1, does = "work" } } }
+  local found = soapstone.search.mcmc(other, { proposals = 40, seed = 3 }):run()
+  equal(other:simulate(found.best).step_time, found.chains[1].best)
+  contains(tostring(found), "way full")
+  fails('"delta" reckons with tasks in the order', soapstone.search.mcmc, other, { proposals = 4, way = "delta" })
+  fails("an exhaustive search has bounds for tasks in the order", soapstone.search.exhaustive, other)
+end)
+
+claim("priorities are given to the tasks of a run", function()
+  local name = os.tmpname()
+  local f = assert(io.open(name, "w"))
+  f:write '{"devices": [1], "links": [], "routes": [], "tasks": [["c", 0, 1], ["c", 0, 2], ["c", 0, 4]], "deps": []}'
+  f:close()
+  local run = soapstone.dag.start(name, { order = "priority", priority = { [3] = -1, [1] = 7 } })
+  run:finish()
+  equal(run:task(3).start, 0.0)
+  equal(run:task(2).start, 4.0)
+  equal(run:task(1).start, 6.0)
+  run = soapstone.dag.start(name)
+  run:set_device(1, { speed = 2 })
+  run:compute(1, 1, { after = 1 })
+  equal(run:finish().step_time, 4.0)
+  fails("option 'priority' goes with order", soapstone.dag.start, name, { priority = {} })
+  fails("needs option 'priority'", soapstone.dag.start, name, { order = "priority" })
+  fails("there are tasks 1 to 3", soapstone.dag.start, name, { order = "priority", priority = { [4] = 1 } })
+  fails("the task graph has no links", function() soapstone.dag.start(name):fail(1) end)
+  fails("must be at most 1", function() soapstone.dag.start(name):pause(2) end)
+  fails("knows no routes", function() soapstone.dag.start(name):send(1, 1, 5) end)
+  os.remove(name)
+end)
+
+claim("events happen to every simulation of a problem", function()
+  local late = soapstone.problem { model = problem.model, topology = quad,
+    events = { { at = 1, device = 2, speed = 0.5 } } } -- after the end
+  equal(late:simulate(late:strategy "data_parallel").step_time, problem:simulate(data).step_time)
+  local half = soapstone.problem { model = problem.model, topology = quad,
+    events = { { at = 0, link = "gpu1", share = 0.5 }, { at = 0, link = "gpu1", latency = "4 us" } } }
+  local t = small.quad()
+  t:set_link("gpu1", { share = 0.5, latency = "4 us" })
+  local slower = soapstone.problem { model = problem.model, topology = t }
+  equal(half:simulate(half:strategy "data_parallel").step_time,
+    slower:simulate(slower:strategy "data_parallel").step_time)
+  contains(half.options.events, "link gpu1->sw 0.5 of its bandwidth at 0 s, ")
+  equal(problem.options.events, "none")
+end)
+
+claim("a given route is taken, and must lead there", function()
+  local t = topology.new { name = "triangle" }
+  for _, name in ipairs { "a", "b", "c" } do t:device(name, { kind = "p100", forwards = true }) end
+  t:link("a", "b", { bandwidth = "1 MB/s" })
+  t:link("b", "c", { bandwidth = "2 MB/s" })
+  t:link("c", "a", { bandwidth = "2 MB/s" })
+  local run = soapstone.run { topology = t, links = "fifo-path" }
+  run:fail "a->b"
+  run:send("a", "b", 1000, { route = { "a->c", "c->b" } })
+  local r = run:finish()
+  near(r.step_time, 0.5e-3)
+  run = soapstone.run { topology = t }
+  fails("link c->b of the route begins at c, not at a", run.send, run, "a", "b", 1, { route = { "c->b" } })
+  fails("the route ends at c, not at b", run.send, run, "a", "b", 1, { route = { "a->c" } })
+  fails("element 1 is a node", run.send, run, "a", "b", 1, { route = { "c" } })
+  fails("should be a list of links", run.send, run, "a", "b", 1, { route = "a->c" })
+  equal(run.tasks, 0)
+end)
+
+claim("wrong words are refused, and nothing is changed", function()
+  local run = a_run "shared"
+  fails("unknown option 'bandwith'; did you mean 'bandwidth'?", run.set_link, run, "a->b", { bandwith = 1e9 })
+  fails("no link, device or switch 'a->c'; did you mean", run.set_link, run, "a->c", { share = 1.5 })
+  fails("give a bandwidth, a share of it, or a latency", run.set_link, run, "a->b", {})
+  fails("did you mean 'b'", run.fail, run, "a->b", "bb")
+  fails("run:fail takes links", run.fail, run)
+  fails("no device or switch 'c'", run.pause, run, "c")
+  fails("option 'speed' is missing", run.set_device, run, "a", {})
+  fails("option 'speed' is -1", run.set_device, run, "a", { speed = -1 })
+  fails("how long it takes is -1 s", run.compute, run, "a", -1)
+  fails("there is no task yet", run.compute, run, "a", 1, { after = 1 })
+  fails("whole number of them", run.send, run, "a", "b", 1.5)
+  fails("is -1 s; a run goes on, and not back", run.advance, run, -1)
+  equal(#run.changes, 0)
+  equal(run.tasks, 0)
+  local task = run:compute("a", 1)
+  fails("task 2", run.compute, run, "a", 1, { after = { task, 2 } })
+  fails("should be a task (its number) or a list", run.compute, run, "a", 1, { after = "work" })
+  run:advance(0.5)
+  fails("the run is at 0.5 s and cannot go back to 0.25 s", run.advance_to, run, 0.25)
+  run:pause "a"
+  fails("task 1 can never end: device 1 stands still", run.finish, run)
+  run:resume "a"
+  equal(run:finish().step_time, 1.0)
+  equal(run.done, 1)
+  for _, f in ipairs { "step", "finish", "advance", "compute", "send", "pause", "fail", "set_link" } do
+    fails("the run is finished", run[f], run, 1)
+  end
+  fails("the number is 2", run.task, run, 2)
+  fails("no field or method 'stepp'", function() return run.stepp end)
+  run:close()
+  fails("this run is closed", function() return run.now end)
+  equal(tostring(run), "run (closed)")
+end)
+
+claim("wrong options of runs and problems are refused", function()
+  fails("option 'order' cannot be 'shortst'; did you mean 'shortest'?", problem.start, problem, data, { order = "shortst" })
+  fails("which there are is the strategy's to say", soapstone.problem,
+    { model = problem.model, topology = quad, order = "priority" })
+  fails("option 'streams' is 0", problem.start, problem, data, { streams = 0 })
+  fails("option 'slowed_by_copies' is 0", problem.start, problem, data, { slowed_by_copies = 0 })
+  fails("option 'topology' is missing", soapstone.run, {})
+  fails("is of tasks that are there from the start", soapstone.run, { topology = pair(), order = "program" })
+  local wrong = {
+    { 'link = "gpu1->sv"', "did you mean 'gpu1->sw'?", { at = 1, link = "gpu1->sv", share = 0.5 } },
+    { "no time", "option 'at' is missing", { link = 1, share = 0.5 } },
+    { "nothing", "nothing says which link or device", { at = 1 } },
+    { "both", "give a link or a device", { at = 1, link = 1, device = 1, speed = 1 } },
+    { "no change", "say its bandwidth, share or latency", { at = 1, link = 1 } },
+    { "no speed", "say its speed", { at = 1, device = 1 } },
+    { "speed of a link", "speed is of devices", { at = 1, link = 1, speed = 1 } },
+    { "share of a device", "are of links", { at = 1, device = 1, share = 1.5 } },
+    { "negative", "option 'bandwidth' is -1", { at = 1, link = 1, bandwidth = -1 } },
+    { "does", "did you mean 'pause'?", { at = 1, device = 1, does = "pauze" } },
+    { "pause of a link", "a link does not pause", { at = 1, link = 1, does = "pause" } },
+    { "figures", "give two events", { at = 1, link = 1, does = "fail", share = 0.5 } },
+    { "no table", "event 1 should be a table", "fail" },
+  }
+  for _, w in ipairs(wrong) do
+    fails(w[2], problem.start, problem, data, { events = { w[3] } })
+  end
+  fails("should be a list of tables", problem.start, problem, data, { events = "none" })
+  fails("option 'events' is a list", problem.start, problem, data, { events = { at = 1 } })
+end)
+
+check.done()
