@@ -24,6 +24,7 @@ typedef struct tiny {
     ss_strategy *strategy;
     ss_alternatives space;
     ss_lower_options options;
+    ss_chance *luck; /* of the options; NULL: none */
     tiny_clock clock;
     ss_timer timer;
     ss_lowered lowered;
@@ -217,6 +218,7 @@ static inline void tiny_free(tiny *x)
     ss_alternatives_free(&x->space);
     ss_strategy_free(x->strategy);
     ss_routes_free(x->routes);
+    ss_chance_free(x->luck);
     ss_topology_free(x->topology);
     ss_model_free(x->model);
     *x = (tiny){0};
@@ -239,14 +241,40 @@ static inline void tiny_new(tiny *x, int most_ops, double most, bool even)
     tiny_space(x, most, even || tiny_chance(30));
 }
 
+/* In some cases a part of the times is drawn, or overheads are constants. */
+static inline void tiny_draws_times(tiny *x)
+{
+    ss_error err;
+    bool even = tiny_chance(40);
+    if (tiny_chance(60))
+        return;
+    net_must(ss_chance_new((uint64_t)tiny_draw(1, 9), &x->luck, &err), &err);
+    for (uint32_t k = 0; k < SS_LUCKS; k++) {
+        ss_draw d = {.kind = even              ? SS_DRAW_CONSTANT
+                             : tiny_chance(50) ? SS_DRAW_LOGNORMAL
+                                               : SS_DRAW_GAMMA,
+                     .mean = k >= SS_LUCK_LAUNCH ? 1e-7 : (double)tiny_draw(5, 15) / 10,
+                     .cv = 0.7};
+        if (tiny_chance(50))
+            net_must(ss_chance_set(x->luck, (ss_luck_of)k, &d, &err), &err);
+    }
+    if (!even && tiny_chance(50))
+        net_must(ss_chance_set_slow(x->luck, NULL, (ss_device){1}, 1.5, &err), &err);
+    net_must(ss_chance_bind(x->luck, x->topology, &err), &err);
+    x->options.chance = x->luck;
+}
+
+/* The step time. */
 static inline ss_time tiny_simulate(tiny *x)
 {
     ss_error err;
+    ss_time step;
+    net_must(ss_chance_step(x->luck, 0, &step, &err), &err);
     net_must(ss_lower(x->model, x->topology, x->routes, x->strategy, &x->timer, &x->options,
                       &x->lowered, &err),
              &err);
     net_must(ss_engine_run(x->engine, &x->lowered.tasks, &x->timeline, &err), &err);
-    return x->timeline.makespan;
+    return x->timeline.makespan + step;
 }
 
 static inline void tiny_put(tiny *x, uint32_t op, uint32_t row)

@@ -279,6 +279,51 @@ static inline ss_lower_options random_shared_options(void)
     return o;
 }
 
+/* Distributions of every kind, most of them of a few things at once. */
+static inline ss_draw random_draw(void)
+{
+    static const double sample[] = {1.5, 0.25, 2, 1};
+    ss_draw d = {.kind = (ss_draw_kind)draw(SS_DRAW_CONSTANT, SS_DRAW_SAMPLES),
+                 .mean = chance(50) ? 1 : (double)draw(1, 30) / 10,
+                 .cv = (double)draw(1, 20) / 10,
+                 .sample = sample,
+                 .samples = 4};
+    if (chance(30)) {
+        d.tail_share = 0.2;
+        d.tail_factor = (double)draw(1, 9);
+    }
+    return d;
+}
+
+/* For the options; NULL mostly.  The caller frees it. */
+static inline ss_chance *random_chance(const ss_topology *t, int percent)
+{
+    ss_chance *c = NULL;
+    if (!chance(percent))
+        return NULL;
+    net_must(ss_chance_new((uint64_t)draw(0, 5), &c, &err), &err);
+    c->repetition = (uint32_t)draw(1, 3);
+    for (uint32_t x = 0; x < SS_LUCKS; x++) {
+        ss_draw d = random_draw();
+        if (x >= SS_LUCK_LAUNCH) {
+            d.mean *= chance(50) ? 1e-12 : 1e-7;
+            d.kind = d.kind == SS_DRAW_SAMPLES ? SS_DRAW_GAMMA : d.kind;
+        }
+        if (chance(40))
+            net_must(ss_chance_set(c, (ss_luck_of)x, &d, &err), &err);
+    }
+    ss_draw of = random_draw(), on = random_draw();
+    if (chance(30))
+        net_must(ss_chance_set_kind(c, chance(50) ? "linear" : "lstm", &of, &err), &err);
+    ss_device d = {(uint32_t)draw(1, t->devices)};
+    if (chance(30))
+        net_must(ss_chance_set_device(c, NULL, d, &on, &err), &err);
+    if (chance(30))
+        net_must(ss_chance_set_slow(c, NULL, d, (double)draw(1, 30) / 10, &err), &err);
+    net_must(ss_chance_bind(c, t, &err), &err);
+    return c;
+}
+
 /* ---- a timer whose answers tell everything apart ----------------------------------------- */
 
 static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase phase,

@@ -46,7 +46,8 @@ static uint64_t work_on(const ss_tasks *t, uint32_t slot, uint32_t resource, uin
 {
     if (!ss_tasks_flows(t, (ss_task){slot}))
         return hold;
-    double ps = (double)t->bytes[slot] / t->bytes_per_s[resource - t->devices] * SS_PICOSECONDS;
+    double ps = (double)ss_tasks_flow(t, (ss_task){slot}) / t->bytes_per_s[resource - t->devices] *
+                SS_PICOSECONDS;
     return ps >= 2 && ps < 9e18 ? ((uint64_t)(ps * (1 - 1e-12)) - 1) * sign : 0;
 }
 

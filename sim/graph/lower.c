@@ -118,12 +118,14 @@ static ss_status start_tasks(ss_lowering *w, ss_error *err)
     }
     memset(s->stamp, 0, devices * sizeof *s->stamp);
     s->stamps = 0;
-    e = ss_tasks_start(w->tasks, t->devices, t->links, s->bytes_per_s, s->latency_s,
-                       w->options.links, err);
+    e = ss_luck_start(&s->luck, w->options.chance, w->options.repetition, w->model, t, err);
+    if (!e)
+        e = ss_tasks_start(w->tasks, t->devices, t->links, s->bytes_per_s, s->latency_s,
+                           w->options.links, err);
     ss_tasks_set_flows(w->tasks, 1, w->options.flow_limit);
-    return e ? e
-             : ss_tasks_set_laws(w->tasks, t->laws ? (const ss_link_law *const *)s->law : NULL,
-                                 err);
+    if (!e)
+        e = ss_tasks_set_laws(w->tasks, t->laws ? (const ss_link_law *const *)s->law : NULL, err);
+    return e ? e : ss_tasks_draw(w->tasks, &s->luck, err);
 }
 
 static ss_status start_out(ss_lowering *w, ss_error *err)
@@ -187,18 +189,27 @@ static ss_status time_part(const ss_lowering *w, ss_op op, uint32_t part, bool f
     return e ? e : ss_time_add(*out, back, out, err);
 }
 
+static uint8_t part_kind(bool forward, bool backward)
+{
+    return forward && backward ? SS_TASK_LUMPED : forward ? SS_TASK_FORWARD : SS_TASK_BACKWARD;
+}
+
 /* Of one phase, or of both together; saturates. */
 static ss_status add_times(const ss_lowering *w, ss_op op, bool forward, bool backward,
                            uint64_t *by_device, ss_error *err)
 {
     const ss_config *c = ss_lowering_config(w, op);
+    ss_task_label label = {.kind = part_kind(forward, backward), .op = op.i};
     ss_status e = SS_OK;
-    ss_time time = 0;
+    ss_time time = 0, drawn;
     for (uint32_t p = 0; p < c->parts && !e; p++) {
+        label.part = p;
         e = time_part(w, op, p, forward, backward, &time, err);
+        if (!e)
+            e = ss_luck_hold(&w->s->luck, &label, c->device[p].i, time, &drawn, err);
         uint64_t *sum = &by_device[c->device[p].i];
         if (!e)
-            *sum = *sum > UINT64_MAX - (uint64_t)time ? UINT64_MAX : *sum + (uint64_t)time;
+            *sum = *sum > UINT64_MAX - (uint64_t)drawn ? UINT64_MAX : *sum + (uint64_t)drawn;
     }
     return e;
 }
@@ -218,7 +229,7 @@ ss_status ss_lower_forward_parts(ss_lowering *w, ss_op op, ss_error *err)
 {
     const ss_config *c = ss_lowering_config(w, op);
     bool lumped = w->options.lumped && w->s->needs[op.i];
-    ss_task_label label = {.kind = lumped ? SS_TASK_LUMPED : SS_TASK_FORWARD, .op = op.i};
+    ss_task_label label = {.kind = part_kind(true, lumped), .op = op.i};
     ss_status e = ss_lower_boxes(w, op, err);
     w->out->forward[op.i].i = w->tasks->n + 1;
     ss_lower_rewind(w, op, false);
@@ -238,7 +249,7 @@ ss_status ss_lower_forward_parts(ss_lowering *w, ss_op op, ss_error *err)
 ss_status ss_lower_backward_parts(ss_lowering *w, ss_op op, ss_error *err)
 {
     const ss_config *c = ss_lowering_config(w, op);
-    ss_task_label label = {.kind = SS_TASK_BACKWARD, .op = op.i};
+    ss_task_label label = {.kind = part_kind(false, true), .op = op.i};
     ss_status e = ss_lower_boxes(w, op, err);
     w->out->backward[op.i].i = w->tasks->n + 1;
     ss_lower_rewind(w, op, true);
@@ -382,6 +393,7 @@ static void free_scratch(struct ss_lower_scratch *s)
 {
     if (!s)
         return;
+    ss_luck_free(&s->luck);
     ss_free(s->bytes_per_s);
     ss_free(s->latency_s);
     ss_free(s->law);

@@ -20,6 +20,7 @@
 #include "base/status.h"
 #include "base/units.h"
 #include "base/watch.h"
+#include "graph/chance.h"
 #include "graph/collective.h"
 #include "graph/model.h"
 #include "graph/order.h"
@@ -84,6 +85,9 @@ typedef struct ss_lower_options {
     /* How the task graph is run; it changes no task.  Not by priority: numbers are given to tasks, which
      * are not known before. */
     ss_run_options run;
+    const ss_chance
+        *chance;         /* of the caller, bound, for as long as the options are used; NULL: none */
+    uint32_t repetition; /* which one is drawn; 0: that of the chance */
 } ss_lower_options;
 
 /* Training, fifo-hop, parameter server, overlapped, free updates and sums, messages whole. */

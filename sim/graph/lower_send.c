@@ -54,6 +54,8 @@ static ss_status send_staged(ss_lowering *w, const ss_link *link, uint32_t legs,
             int64_t share = bytes / segments + (k < bytes % segments);
             ss_task last = {w->tasks->n + 1 - segments}, one;
             label->hop = (uint16_t)g;
+            /* who holds the links is in front of the others; flows are beside them */
+            w->tasks->amid = g || (k && w->options.links != SS_LINKS_SHARED);
             e = ss_tasks_transfer(w->tasks, &link[begin].i, s->leg[g] - begin, share, 0, 0, label,
                                   g ? &last : before, g ? 1 : befores, &one, &n, err);
             if (!e && k == 0)
@@ -61,6 +63,7 @@ static ss_status send_staged(ss_lowering *w, const ss_link *link, uint32_t legs,
         }
         begin = s->leg[g];
     }
+    w->tasks->amid = false;
     *arrivals = segments;
     return e;
 }

@@ -16,6 +16,7 @@
 #define SS_LOWERING_H
 
 #include "graph/lower.h"
+#include "graph/luck.h"
 
 typedef struct ss_feed {
     ss_op from, to;
@@ -46,6 +47,7 @@ typedef struct ss_lower_meeting {
 
 /* Working memory, kept from one lowering to the next. */
 struct ss_lower_scratch {
+    ss_luck luck;
     double *bytes_per_s, *latency_s; /* by link */
     const ss_link_law **law;         /* by link */
     uint32_t *leg;                   /* of the route at hand */

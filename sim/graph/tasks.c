@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "graph/luck.h"
 
 static const char *const mode_names[SS_LINKS_MODES] = {"fifo-hop", "fifo-pipe", "fifo-path",
                                                        "shared"};
@@ -118,6 +119,11 @@ void ss_tasks_set_flows(ss_tasks *t, uint32_t weight, double limit)
     t->flow_limit = limit;
 }
 
+static ss_status reserve_flows(ss_tasks *t, ss_error *err)
+{
+    return t->draws_flows ? SS_RESERVE(t->flow, t->flow_cap, t->cap, "flows", err) : SS_OK;
+}
+
 /* Room for `more` tasks behind the last one; row 0 is always there. */
 static ss_status reserve_tasks(ss_tasks *t, uint64_t more, ss_error *err)
 {
@@ -127,7 +133,8 @@ static ss_status reserve_tasks(ss_tasks *t, uint64_t more, ss_error *err)
     uint32_t cap = need < UINT32_MAX / 2 ? ss_grown(t->cap, need) : 0;
     if (!cap)
         return ss_fail(err, SS_ERANGE, "too many tasks: %zu; at most 2^31 fit", need - 1);
-    return grow_tasks(t, cap, err);
+    ss_status s = grow_tasks(t, cap, err);
+    return s ? s : reserve_flows(t, err);
 }
 
 static ss_status reserve_edges(ss_tasks *t, uint64_t more, ss_error *err)
@@ -154,6 +161,8 @@ ss_status ss_tasks_start(ss_tasks *t, uint32_t devices, uint32_t links, const do
     t->flow_weight = 1;
     t->flow_limit = 0;
     t->finished = false;
+    t->luck = NULL;
+    t->draws_flows = t->amid = false;
     if (t->set_slots)
         memset(t->set_slot, 0, t->set_slots * sizeof *t->set_slot);
     t->bytes_per_s[0] = t->latency_s[0] = 0;
@@ -193,6 +202,7 @@ void ss_tasks_free(ss_tasks *t)
     ss_free(t->latency_s);
     ss_free(t->last_bytes);
     ss_free(t->last_hold);
+    ss_free(t->flow);
     ss_free(t->first_of_set);
     ss_free(t->of_set);
     ss_free(t->weight_of_set);
@@ -201,12 +211,24 @@ void ss_tasks_free(ss_tasks *t)
     *t = (ss_tasks){0};
 }
 
+ss_status ss_tasks_draw(ss_tasks *t, const ss_luck *luck, ss_error *err)
+{
+    t->luck = luck && luck->chance ? luck : NULL;
+    t->draws_flows = t->mode == SS_LINKS_SHARED && ss_luck_scales_messages(t->luck);
+    ss_status s = reserve_flows(t, err);
+    if (s)
+        t->draws_flows = false;
+    return s;
+}
+
 ss_status ss_tasks_reserve(ss_tasks *t, uint32_t tasks, uint32_t edges, ss_error *err)
 {
     if (tasks >= UINT32_MAX / 2)
         return ss_fail(err, SS_ERANGE, "too many tasks: %u; at most 2^31 fit", tasks);
     if (tasks >= t->cap) {
         ss_status s = grow_tasks(t, (size_t)tasks + 1, err);
+        if (!s)
+            s = reserve_flows(t, err);
         if (s)
             return s;
     }
@@ -268,6 +290,9 @@ ss_status ss_tasks_copy(const ss_tasks *from, ss_tasks *out, ss_error *err)
     COPY(weight_of_set, t->sets ? sets : 0);
     COPY(limit_of_set, t->sets ? sets : 0);
     COPY(set_slot, t->set_slots);
+    COPY(flow, t->draws_flows ? tasks : 0);
+    t->flow_cap = t->draws_flows ? (uint32_t)tasks : 0;
+    t->luck = NULL; /* it may not last as long */
     t->cap = t->n + 1;
     t->edge_cap = t->edges;
     t->set_cap = t->sets ? (uint32_t)sets : 0;
@@ -291,6 +316,8 @@ static inline uint32_t push_task(ss_tasks *t, uint32_t where, ss_time hold, int6
     t->bytes[i] = bytes;
     t->label[i] = *label;
     t->first_in[i + 1] = t->edges;
+    if (t->draws_flows)
+        t->flow[i] = bytes;
     if (label->hop == 0)
         t->moved += bytes;
     return i;
@@ -341,6 +368,11 @@ ss_status ss_tasks_add(ss_tasks *t, uint32_t resource, ss_time hold, int64_t byt
         return refuse_task(t, resource, hold, bytes, err);
     if ((size_t)t->n + 1 >= t->cap) {
         ss_status s = reserve_tasks(t, 1, err);
+        if (s)
+            return s;
+    }
+    if (t->luck && label) {
+        ss_status s = ss_luck_hold(t->luck, label, resource, hold, &hold, err);
         if (s)
             return s;
     }
@@ -546,15 +578,18 @@ static ss_status check_message(const ss_tasks *t, const uint32_t *link, uint32_t
     return SS_OK;
 }
 
-/* Messages that follow each other over a link are often of one size. */
-static ss_status link_hold(ss_tasks *t, uint32_t link, int64_t bytes, ss_time *out, ss_error *err)
+/* Messages that follow each other over a link are often of one size.  Chance makes a message take as
+ * long as if it had `factor` times its bytes. */
+static ss_status link_hold(ss_tasks *t, uint32_t link, int64_t bytes, double factor, ss_time *out,
+                           ss_error *err)
 {
-    if (t->last_bytes[link] == bytes) {
+    if (t->last_bytes[link] == bytes && factor == 1) {
         *out = t->last_hold[link];
         return SS_OK;
     }
     const ss_link_law *law = t->law ? t->law[link] : NULL;
-    double size = (double)bytes, seconds = ss_link_law_seconds(law, t->bytes_per_s[link], size);
+    double size = (double)bytes,
+           seconds = factor * ss_link_law_seconds(law, t->bytes_per_s[link], size);
     if (t->mode == SS_LINKS_FIFO_HOP)
         seconds += ss_link_law_latency(law, t->latency_s[link], size);
     char rate[SS_QUANTITY_TEXT];
@@ -563,33 +598,39 @@ static ss_status link_hold(ss_tasks *t, uint32_t link, int64_t bytes, ss_time *o
             err, "%lld byte%s over link %u of %s", (long long)bytes, ss_plural((uint64_t)bytes),
             link,
             ss_format_quantity(t->bytes_per_s[link], SS_UNIT_BYTES_PER_SECOND, rate, sizeof rate));
-    t->last_bytes[link] = bytes;
-    t->last_hold[link] = *out;
+    if (factor == 1) {
+        t->last_bytes[link] = bytes;
+        t->last_hold[link] = *out;
+    }
     return SS_OK;
 }
 
 /* fifo-hop and fifo-pipe: hop after hop; segment s of a hop follows segment s of the hop before.
  * All times are tried before the first task is added, so that a failure adds none. */
 static ss_status add_hops(ss_tasks *t, const uint32_t *link, uint32_t links, int64_t bytes,
-                          uint32_t segments, const ss_task_label *label, const ss_task *before,
-                          uint32_t befores, ss_error *err)
+                          uint32_t segments, const ss_task_label *label, ss_luck_message luck,
+                          const ss_task *before, uint32_t befores, ss_error *err)
 {
     int64_t shortest = bytes / segments, longer = bytes % segments;
     ss_time hold, hold_longer = 0;
     for (uint32_t h = 0; h < links; h++) {
-        ss_status s = link_hold(t, link[h], shortest + (longer > 0), &hold, err);
+        ss_status s = link_hold(t, link[h], shortest + (longer > 0), luck.factor, &hold, err);
+        if (!s && !h)
+            s = ss_time_add(hold, luck.more, &hold, err);
         if (s)
             return s;
     }
     ss_task_label l = *label;
     for (uint32_t h = 0; h < links; h++) {
-        (void)link_hold(t, link[h], shortest, &hold, err); /* the longer one has passed */
+        /* the longer one has passed */
+        (void)link_hold(t, link[h], shortest, luck.factor, &hold, err);
         if (longer)
-            (void)link_hold(t, link[h], shortest + 1, &hold_longer, err);
+            (void)link_hold(t, link[h], shortest + 1, luck.factor, &hold_longer, err);
         l.hop = (uint16_t)h;
         for (uint32_t s = 0; s < segments; s++) {
             bool is_longer = s < longer;
-            uint32_t i = push_task(t, t->devices + link[h], is_longer ? hold_longer : hold,
+            ss_time once = h == 0 && s == 0 ? luck.more : 0; /* the others queue behind it */
+            uint32_t i = push_task(t, t->devices + link[h], (is_longer ? hold_longer : hold) + once,
                                    shortest + is_longer, &l);
             if (h)
                 push_edge(t, i - segments);
@@ -657,14 +698,18 @@ static double limit_of_flow(const ss_tasks *t, const route_times *x, double byte
 /* fifo-path: one task that holds all links of the route.  shared: one task on the path of that set,
  * also if it is one link, which it does not hold. */
 static ss_status add_path(ss_tasks *t, const uint32_t *link, uint32_t links, int64_t bytes,
-                          const ss_task_label *label, const ss_task *before, uint32_t befores,
-                          ss_error *err)
+                          const ss_task_label *label, ss_luck_message luck, const ss_task *before,
+                          uint32_t befores, ss_error *err)
 {
     bool shared = t->mode == SS_LINKS_SHARED;
     route_times x = times_of_route(t, link, links, (double)bytes);
+    double carried = (double)bytes * luck.factor;
     ss_time hold;
     char rate[SS_QUANTITY_TEXT];
-    if (ss_time_from_seconds(x.latency_s + x.longest_s, "transfer", &hold, err))
+    if (carried >= 0x1p63)
+        return ss_fail(err, SS_ERANGE, "%lld bytes that take as long as %g", (long long)bytes,
+                       carried);
+    if (ss_time_from_seconds(x.latency_s + x.longest_s * luck.factor, "transfer", &hold, err))
         return ss_fail_in(
             err, "%lld byte%s over %u link%s, the slowest of %s", (long long)bytes,
             ss_plural((uint64_t)bytes), links, ss_plural(links),
@@ -679,7 +724,12 @@ static ss_status add_path(ss_tasks *t, const uint32_t *link, uint32_t links, int
     }
     if (shared)
         (void)ss_time_from_seconds(x.latency_s, "latency", &hold, err); /* the longer has passed */
-    push_task(t, where, hold, bytes, label);
+    ss_status s = ss_time_add(hold, luck.more, &hold, err);
+    if (s)
+        return s;
+    uint32_t i = push_task(t, where, hold, bytes, label);
+    if (t->draws_flows && bytes)
+        t->flow[i] = (int64_t)fmax(1, nearbyint(carried));
     for (uint32_t b = 0; b < befores; b++)
         push_edge(t, before[b].i);
     return SS_OK;
@@ -704,8 +754,13 @@ ss_status ss_tasks_transfer(ss_tasks *t, const uint32_t *link, uint32_t links, i
     if ((s = reserve_tasks(t, tasks, err)) || (s = reserve_edges(t, edges, err)))
         return s;
     label = label ? label : &none;
-    s = path ? add_path(t, link, links, bytes, label, before, befores, err)
-             : add_hops(t, link, links, bytes, segments, label, before, befores, err);
+    ss_luck_message luck;
+    if ((s = ss_luck_of_message(t->luck, label, &luck, err)))
+        return s;
+    if (t->amid)
+        luck.more = 0;
+    s = path ? add_path(t, link, links, bytes, label, luck, before, befores, err)
+             : add_hops(t, link, links, bytes, segments, label, luck, before, befores, err);
     if (s)
         return s;
     t->finished = false;
@@ -807,5 +862,6 @@ size_t ss_tasks_memory(const ss_tasks *t)
            t->set_cap * (sizeof *t->weight_of_set + sizeof *t->limit_of_set) +
            t->link_cap * (sizeof *t->bytes_per_s + sizeof *t->latency_s + sizeof *t->last_bytes +
                           sizeof *t->last_hold) +
-           (t->set_cap + (size_t)t->of_set_cap + t->set_slots) * sizeof *t->of_set;
+           (t->set_cap + (size_t)t->of_set_cap + t->set_slots) * sizeof *t->of_set +
+           t->flow_cap * sizeof *t->flow;
 }

@@ -109,6 +109,14 @@ typedef struct ss_tasks {
     int64_t *last_bytes; /* by link: of its last message, whose hold is last_hold; -1: of none */
     ss_time *last_hold;
 
+    /* What chance makes of the times that are added (luck.h); NULL: nothing. */
+    const struct ss_luck *luck;
+    /* What a flow has to carry, by task, where chance makes it differ from `bytes`; else NULL. */
+    int64_t *flow;
+    uint32_t flow_cap;
+    bool draws_flows;
+    bool amid; /* what is transferred belongs to a message that has begun, and has had its overhead */
+
     /* sets of resources, 1 .. sets: rows first_of_set[s] .. first_of_set[s+1]-1; [sets + 2] */
     uint32_t sets;
     uint32_t *first_of_set, *of_set;
@@ -129,6 +137,10 @@ typedef struct ss_tasks {
 ss_status ss_tasks_start(ss_tasks *t, uint32_t devices, uint32_t links, const double *bytes_per_s,
                          const double *latency_s, ss_links_mode mode, ss_error *err);
 void ss_tasks_free(ss_tasks *t);
+
+/* From here on times are drawn: of tasks by their labels, of messages once each. `luck` is the
+ * caller's and must last as long as tasks are added; NULL: they are as given. */
+ss_status ss_tasks_draw(ss_tasks *t, const struct ss_luck *luck, ss_error *err);
 
 /* Makes room for so many tasks and edges in all, and no more: arrays that grow by themselves double,
  * which a graph of known size need not pay for.  Never necessary. */
@@ -202,6 +214,12 @@ static inline ss_time ss_tasks_lag(const ss_tasks *t, ss_task task)
 static inline bool ss_tasks_flows(const ss_tasks *t, ss_task task)
 {
     return t->mode == SS_LINKS_SHARED && t->where[task.i] > t->devices + t->links;
+}
+
+/* Bytes that a flow carries: those of its message, or what chance makes of them. */
+static inline int64_t ss_tasks_flow(const ss_tasks *t, ss_task task)
+{
+    return t->draws_flows ? t->flow[task.i] : t->bytes[task.i];
 }
 
 /* Whether a task takes no time.  A flow takes a picosecond at least. */

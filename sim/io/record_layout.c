@@ -138,6 +138,8 @@ static const ss_h5_field summary_field[] = {
      "of path_queueing: waiting for a link", NULL, 0, true},
     {"path_slowed", SS_H5_I64, offsetof(ss_view, path_slowed), "ps",
      "of path_transfer: slowed by others on shared links", NULL, 0, true},
+    {"path_overhead", SS_H5_I64, offsetof(ss_view, path_overhead), "ps",
+     "of the step, when its tasks are over", NULL, 0, true},
     VALUE("devices", SS_H5_U32, devices, "1", "lanes that are devices; links follow"),
 };
 TABLE(ss_record_summary, "summary", "the step as a whole", summary_field, ss_view);
@@ -251,7 +253,8 @@ ss_status ss_record_check_view(const ss_view *v, ss_status status, ss_error *err
 {
     complaint c = {status, err};
     if (v->step_time < 0 || v->path_compute < 0 || v->path_transfer < 0 || v->path_queueing < 0 ||
-        v->path_queueing_device < 0 || v->path_queueing_link < 0 || v->path_slowed < 0)
+        v->path_queueing_device < 0 || v->path_queueing_link < 0 || v->path_slowed < 0 ||
+        v->path_overhead < 0)
         return ss_fail(err, status, "summary has a time below 0");
     if (!isfinite(v->samples) || !isfinite(v->bytes_moved) || !isfinite(v->charged_bytes))
         return ss_fail(err, status, "summary has a value that is not finite");

@@ -341,6 +341,8 @@ static ss_status add_critical(const ss_view *v, ss_text *out, ss_error *err)
                     "\n  critical path: %.1f%% compute, %.1f%% transfer, %.1f%% queueing; %u %s\n",
                     share(v, v->path_compute), share(v, v->path_transfer),
                     share(v, v->path_queueing), tasks, tasks == 1 ? "task" : "tasks");
+        if (v->path_overhead)
+            ss_text_add(out, "  overhead of the step: %.1f%%\n", share(v, v->path_overhead));
         if (v->path_slowed)
             ss_text_add(out, "  shared links: %.1f%% is transfers slowed by others\n",
                         share(v, v->path_slowed));

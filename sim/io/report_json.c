@@ -151,6 +151,7 @@ static ss_status json_critical(const ss_view *v, ss_text *out, ss_error *err)
     add_seconds(out, "compute_s", v->path_compute);
     add_seconds(out, "transfer_s", v->path_transfer);
     add_seconds(out, "queueing_s", v->path_queueing);
+    add_seconds(out, "overhead_s", v->path_overhead);
     s = json_waited(v, out, err);
     key(out, "contributors");
     ss_text_add(out, "[");

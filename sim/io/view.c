@@ -307,6 +307,7 @@ static void mark_critical_path(builder *b)
     b->v->path_queueing = c->queueing;
     b->v->path_queueing_device = c->queueing_device;
     b->v->path_slowed = c->slowed;
+    b->v->path_overhead = b->r->overhead;
     b->v->path_queueing_link = c->queueing_link;
 }
 
@@ -446,15 +447,37 @@ static void assume_of_links(builder *b)
     ss_text_free(&laws);
 }
 
+static void assume_of_times(ss_text *text, const ss_chance *c)
+{
+    bool kept = !c || !ss_chance_breaks_times(c);
+    ss_text_add(text, "A1 %s", kept ? "one duration a task" : "broken: ");
+    if (!kept)
+        ss_chance_say_times(c, text);
+}
+
+static void assume_of_overheads(ss_text *text, const ss_lower_options *o)
+{
+    const ss_chance *c = o->chance;
+    bool kept = !c || !ss_chance_breaks_overheads(c);
+    ss_text_add(text, "A4 %s", kept ? "no overhead" : "broken: ");
+    if (!kept)
+        ss_chance_say_overheads(c, text);
+    if (c && ss_chance_is_random(c))
+        ss_text_add(text, "; chance of seed %llu, repetition %u", (unsigned long long)c->seed,
+                    o->repetition ? o->repetition : c->repetition);
+}
+
 static const char *assumptions(builder *b)
 {
     ss_text *t = &b->text;
     ss_text_clear(t);
-    ss_text_add(t, "A1 one duration a task; ");
+    assume_of_times(t, b->r->lowered->options.chance);
+    ss_text_add(t, "; ");
     assume_of_links(b);
     ss_text_add(t, "; ");
     ss_run_options_say(&b->r->lowered->options.run, t);
-    ss_text_add(t, "; A4 no overhead");
+    ss_text_add(t, "; ");
+    assume_of_overheads(t, &b->r->lowered->options);
     assume_of_run(t, b->r, b->t);
     if (b->t)
         assume_of_topology(t, b->t);

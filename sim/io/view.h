@@ -73,6 +73,7 @@ typedef struct ss_view {
     double charged_bytes;     /* of bytes_moved: charged in closed form, so on no link */
     ss_time path_compute, path_transfer, path_queueing;
     ss_time path_queueing_device, path_queueing_link; /* of path_queueing: waiting for which */
+    ss_time path_overhead; /* of the step, beside its tasks */
     ss_time path_slowed; /* of path_transfer: by what crossed the same shared links */
     uint32_t devices; /* lanes 1 .. devices; links follow */
     uint32_t lanes, tasks, mores, helds, edges;

@@ -282,6 +282,7 @@ static int get_critical(lua_State *L, int index)
     ss_lua_set_time(L, "compute", c->compute);
     ss_lua_set_time(L, "transfer", c->transfer);
     ss_lua_set_time(L, "queueing", c->queueing);
+    ss_lua_set_time(L, "overhead", check(L, index)->result->overhead);
     ss_lua_set_time(L, "slowed", c->slowed);
     ss_lua_set_time(L, "queueing_device", c->queueing_device);
     ss_lua_set_time(L, "queueing_link", c->queueing_link);

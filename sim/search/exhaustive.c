@@ -113,6 +113,12 @@ static void leave_out(walk *w, uint32_t depth, ss_bound why)
 
 /* ---- the walk ---------------------------------------------------------------------------- */
 
+/* What bounds are compared with, which know nothing of the step's overhead. */
+static ss_time best_tasks(const walk *w)
+{
+    return w->out->cost - w->t.step;
+}
+
 static ss_status keep_as_best(walk *w, ss_time cost, ss_error *err)
 {
     ss_exhaustive_tables *t = &w->t;
@@ -124,7 +130,7 @@ static ss_status keep_as_best(walk *w, ss_time cost, ss_error *err)
     out->better = true;
     out->walled = false;
     if (w->o->bounds & 1u << SS_BOUND_PATH)
-        out->hopeless += ss_exhaustive_filter(t, cost);
+        out->hopeless += ss_exhaustive_filter(t, best_tasks(w));
     return s;
 }
 
@@ -195,8 +201,8 @@ static ss_status visit_row(walk *w, uint32_t depth, uint32_t row, ss_error *err)
     if (s)
         return s;
     ss_bounds_found b;
-    s = ss_partial_bounds(&w->partial, w->o->bounds, w->out->cost, &b, err);
-    if (!s && b.most >= w->out->cost)
+    s = ss_partial_bounds(&w->partial, w->o->bounds, best_tasks(w), &b, err);
+    if (!s && b.most >= best_tasks(w))
         leave_out(w, depth + 1, b.which);
     else if (!s)
         s = depth + 1 == t->ops ? simulate(w, err) : visit(w, depth + 1, err);
@@ -277,6 +283,7 @@ static void measure_space(walk *w)
             least = t->least[g] < least ? t->least[g] : least;
         out->least = least > out->least ? least : out->least;
     }
+    out->least += t->step;
 }
 
 static ss_status set_out(walk *w, ss_error *err)
@@ -327,7 +334,7 @@ static ss_status walk_all(walk *w, ss_error *err)
         return s;
     w->until_look = LOOK_EVERY;
     if (w->o->bounds & 1u << SS_BOUND_PATH)
-        out->hopeless = ss_exhaustive_filter(&w->t, out->cost);
+        out->hopeless = ss_exhaustive_filter(&w->t, best_tasks(w));
     s = visit(w, 0, err);
     out->proven = !s && !w->over;
     if (out->proven)

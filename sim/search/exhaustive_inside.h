@@ -88,6 +88,7 @@ typedef struct ss_exhaustive_tables {
     const ss_alternatives *space;
     const ss_watch *watch;
     ss_lower_options options;
+    ss_time step; /* of every strategy, in its cost and in no bound */
     ss_routes *routes;
     ss_strategy *strategy; /* the one at hand */
     ss_lowered lowered;

@@ -101,6 +101,8 @@ static bool keeps_devices(const finding *f)
     const ss_exhaustive_tables *t = f->t;
     const ss_device_row *device = t->topology->device;
     const ss_lower_options *o = &t->options;
+    if (o->chance && !ss_chance_is_even(o->chance))
+        return false;
     if (o->training && o->sync == SS_SYNC_CLOSED_FORM && o->update_passes > 0 && f->to[1] != 1)
         return false;
     for (uint32_t a = 1; a <= t->devices; a++) {

@@ -37,7 +37,8 @@ ss_status ss_exhaustive_simulate(ss_exhaustive_tables *t, ss_score *out, ss_erro
         s = ss_engine_run(t->engine, &t->lowered.tasks, &t->timeline, err);
     if (s)
         return s;
-    out->cost = t->timeline.makespan;
+    if ((s = ss_time_add(t->timeline.makespan, t->step, &out->cost, err)))
+        return s;
     out->tasks = out->touched = out->visited = t->lowered.tasks.n;
     return ss_price_add(&t->price, t->strategy, &t->lowered, &t->timeline, out, err);
 }
@@ -464,7 +465,8 @@ ss_status ss_exhaustive_tables_fill(ss_exhaustive_tables *t, const ss_model *m,
     t->first = space->first;
     t->devices = topology->devices;
     t->resources = topology->devices + topology->links;
-    if ((s = ss_routes_new(topology, &t->routes, err)) || (s = ss_engine_new(&t->engine, err)) ||
+    if ((s = ss_chance_step(o->chance, o->repetition, &t->step, err)) ||
+        (s = ss_routes_new(topology, &t->routes, err)) || (s = ss_engine_new(&t->engine, err)) ||
         (s = ss_strategy_copy(any, &t->strategy, err)) || (s = list_rows(t, err)) ||
         (s = list_edges(t, err)) || (s = ss_exhaustive_simulate(t, &t->given, err)) ||
         (s = fill_times(t, err)) || (s = fill_pairs(t, err)) || (s = choose_order(t, err)) ||

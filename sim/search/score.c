@@ -30,7 +30,10 @@ static ss_status check_options(const ss_score_options *o, ss_error *err)
 
 static ss_status open_parts(ss_scorer *s, const ss_costs *costs, ss_error *err)
 {
-    ss_status status = ss_costs_copy(costs, &s->costs, err);
+    ss_status status =
+        ss_chance_step(s->options.lower.chance, s->options.lower.repetition, &s->step, err);
+    if (!status)
+        status = ss_costs_copy(costs, &s->costs, err);
     if (!status)
         status = ss_costs_timer(s->costs, s->topology, &s->timer, err);
     if (!status)

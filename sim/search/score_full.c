@@ -46,9 +46,10 @@ static ss_status score(ss_scorer *s, ss_score *out, ss_error *err)
         status = missing;
     if (!status)
         status = simulate(s, f, err);
+    if (!status)
+        status = ss_time_add(f->timeline.makespan, s->step, &out->cost, err);
     if (status)
         return status;
-    out->cost = f->timeline.makespan;
     out->tasks = out->touched = out->visited = f->lowered.tasks.n;
     return ss_price_add(&s->price, s->next, &f->lowered, &f->timeline, out, err);
 }

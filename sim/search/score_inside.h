@@ -47,6 +47,7 @@ struct ss_scorer {
     bool started, trying;
     ss_score now, tried;
     ss_price price;
+    ss_time step; /* overhead of the step, in every cost */
     const ss_score_kind *kind;
     void *state;
 };

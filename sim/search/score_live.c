@@ -79,9 +79,9 @@ static ss_status start_live(ss_scorer *s, ss_score *out, ss_error *err)
     if (e)
         return e;
     ss_delta_keep(x->delta, x->graph);
-    out->cost = run.makespan;
+    e = ss_time_add(run.makespan, s->step, &out->cost, err);
     out->tasks = out->touched = out->visited = ss_live_tasks(x->graph);
-    return add_memory(s, false, out, err);
+    return e ? e : add_memory(s, false, out, err);
 }
 
 static uint32_t count_touched(const ss_live *l)
@@ -137,19 +137,26 @@ static ss_status change(ss_scorer *s, ss_time bound, ss_score *out, ss_error *er
     return e;
 }
 
+/* What is left of a bound of the cost for the tasks. */
+static ss_time bound_of_tasks(const ss_scorer *s, ss_time bound)
+{
+    return bound == SS_TIME_MAX || bound < 0 ? bound : bound - s->step;
+}
+
 static ss_status attempt(ss_scorer *s, ss_time bound, ss_score *out, ss_error *err)
 {
     live *x = s->state;
     ss_deltaed run;
+    bound = bound_of_tasks(s, bound);
     ss_status e = refuse_missing(s, change(s, bound, out, err), err);
     if (!e && out->stopped)
-        return SS_OK;
+        return ss_time_add(out->cost, s->step, &out->cost, err);
     if (!e)
         e = s->options.way == SS_SCORE_REPLAY
                 ? ss_delta_whole(x->delta, x->graph, bound, &run, err)
                 : ss_delta_change(x->delta, x->graph, bound, SS_DELTA_AS_EXPECTED, &run, err);
     if (!e) {
-        out->cost = run.makespan;
+        e = ss_time_add(run.makespan, s->step, &out->cost, err);
         out->stopped = run.stopped;
         out->visited = run.visited;
         if (s->options.count_changed && !run.stopped)
@@ -157,7 +164,8 @@ static ss_status attempt(ss_scorer *s, ss_time bound, ss_score *out, ss_error *e
         out->fell_back = run.fell_back;
         out->tasks = ss_live_tasks(x->graph);
         out->touched = count_touched(x->graph);
-        e = add_memory(s, true, out, err);
+        if (!e)
+            e = add_memory(s, true, out, err);
     }
     if (e)
         undo(x);

@@ -322,7 +322,7 @@ static double time_alone(const ss_tasks *t, uint32_t i)
     double limit = t->limit_of_set[t->where[i] - t->devices - t->links];
     if (limit > 0)
         narrowest = fmin(narrowest, limit);
-    return (double)t->hold[i] + (double)t->bytes[i] / narrowest * SS_PICOSECONDS;
+    return (double)t->hold[i] + (double)ss_tasks_flow(t, (ss_task){i}) / narrowest * SS_PICOSECONDS;
 }
 
 ss_time ss_timeline_slowed(const ss_tasks *t, const ss_timeline *l, ss_task task)

@@ -77,7 +77,7 @@ static bool is_flow(const ss_tasks *t, uint32_t where)
 static ss_status flow_or_end(shared_run *r, uint32_t id, ss_time now, ss_error *err)
 {
     const ss_tasks *t = r->t;
-    int64_t bytes = t->bytes[id];
+    int64_t bytes = ss_tasks_flow(t, (ss_task){id});
     if (!bytes)
         return end_task(r, id, now, err);
     ss_status s = ss_sharing_begin(r->e->sharing, now, r->e->node[id].where - t->devices - t->links,

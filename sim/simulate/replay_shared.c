@@ -294,10 +294,11 @@ static ss_status flow_or_end(ss_replay_shared *r, const ss_live *l, uint32_t slo
                              ss_error *err)
 {
     const ss_tasks *t = l->pool;
-    if (!t->bytes[slot])
+    int64_t bytes = ss_tasks_flow(t, (ss_task){slot});
+    if (!bytes)
         return end_task(r, l, slot, now, err);
-    return ss_sharing_begin(r->sharing, now, l->row[slot].where - t->devices - t->links,
-                            t->bytes[slot], slot, err);
+    return ss_sharing_begin(r->sharing, now, l->row[slot].where - t->devices - t->links, bytes,
+                            slot, err);
 }
 
 /* *least_end: the step does not end before it. */

@@ -312,17 +312,40 @@ static ss_status start_account(ss_result *r, ss_error *err)
     return SS_OK;
 }
 
+/* Bytes that flows have by chance, by link. */
+static void add_drawn(const ss_tasks *t, double *carried)
+{
+    for (uint32_t i = 1; i <= t->n; i++) {
+        uint32_t n = 0;
+        const uint32_t *link =
+            ss_tasks_flows(t, (ss_task){i}) ? ss_tasks_resources(t, (ss_task){i}, &n) : NULL;
+        for (uint32_t k = 0; k < n; k++)
+            carried[link[k] - t->devices] += (double)ss_tasks_flow(t, (ss_task){i});
+    }
+}
+
 /* A shared link is busy for what its bytes take at its bandwidth, on average, so that busy by step time is how
  * much of it was used; ends are whole picoseconds, so the sum may pass the step by as many as it had messages. */
-static void account_shared_links(ss_result *r)
+static ss_status account_shared_links(ss_result *r, ss_error *err)
 {
     const ss_tasks *t = &r->lowered->tasks;
-    for (uint32_t l = 1; l <= r->links && t->mode == SS_LINKS_SHARED; l++) {
+    double *drawn = NULL;
+    if (t->mode != SS_LINKS_SHARED)
+        return SS_OK;
+    if (t->draws_flows) {
+        if (!(drawn = ss_alloc_zeroed(r->links + (size_t)1, sizeof *drawn)))
+            return ss_fail_memory(err, "a result", r->links * sizeof *drawn);
+        add_drawn(t, drawn);
+    }
+    for (uint32_t l = 1; l <= r->links; l++) {
         double at = r->mean_bytes_per_s ? r->mean_bytes_per_s[l] : t->bytes_per_s[l];
-        double busy = at > 0 ? (double)r->link[l].bytes / at * SS_PICOSECONDS : 0;
+        double carried = drawn ? drawn[l] : (double)r->link[l].bytes;
+        double busy = at > 0 ? carried / at * SS_PICOSECONDS : 0;
         double most = (double)r->timeline.makespan;
         r->link[l].busy = busy < most ? (ss_time)llrint(busy) : r->timeline.makespan;
     }
+    ss_free(drawn);
+    return SS_OK;
 }
 
 /* Everything but memory held. */
@@ -338,7 +361,7 @@ static ss_status account(ss_result *r, const ss_topology *topology, ss_routes *r
             s = use_task(r, topology, routes, (ss_task){i}, err);
     }
     if (!s)
-        account_shared_links(r);
+        s = account_shared_links(r, err);
     if (!s)
         s = account_communication(r, err);
     if (!s && r->lowered->options.run.streams > 1)
@@ -346,7 +369,11 @@ static ss_status account(ss_result *r, const ss_topology *topology, ss_routes *r
     if (!s)
         s = ss_critical_find_in_run(t, &r->timeline, r->lowered->options.run.copies_block,
                                     &r->critical, err);
-    r->step_time = r->timeline.makespan;
+    const ss_lower_options *o = &r->lowered->options;
+    if (!s)
+        s = ss_chance_step(o->chance, o->repetition, &r->overhead, err);
+    if (!s)
+        s = ss_time_add(r->timeline.makespan, r->overhead, &r->step_time, err);
     for (uint32_t d = 1; d <= r->devices && !s; d++) {
         r->device[d].idle = r->step_time - r->device[d].busy;
         s = ss_time_add(r->compute, r->device[d].busy, &r->compute, err);

@@ -20,7 +20,7 @@
  * computes, also one that stands still because the device does; with several streams they may be
  * more, and a copy that blocks the device is none. */
 typedef struct ss_device_use {
-    ss_time busy, idle, communicating;   /* busy + idle = makespan */
+    ss_time busy, idle, communicating;   /* busy + idle = step time */
     int64_t sent, received;              /* bytes, each message once */
     int64_t held_peak;                   /* bytes */
     int64_t held_peak_by[SS_HELD_KINDS]; /* what the peak is made of */
@@ -41,7 +41,8 @@ typedef struct ss_link_use {
 typedef struct ss_result {
     ss_lowered *lowered; /* owned */
     ss_timeline timeline;
-    ss_time step_time;
+    ss_time step_time; /* the makespan, and what the step has beside its tasks */
+    ss_time overhead;  /* that (chance.h) */
     double samples, samples_per_s;
     double bytes_moved;
     ss_time compute; /* sum over devices of time spent computing */

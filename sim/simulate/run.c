@@ -338,11 +338,12 @@ static ss_status end_task(ss_run *r, uint32_t id, ss_error *err)
 static ss_status flow_or_end(ss_run *r, uint32_t id, ss_error *err)
 {
     const ss_tasks *t = &r->tasks;
-    if (!t->bytes[id])
+    int64_t bytes = ss_tasks_flow(t, (ss_task){id});
+    if (!bytes)
         return end_task(r, id, err);
     r->task[id].stage = SS_STAGE_FLOWS;
-    ss_status s = ss_sharing_begin(r->sharing, r->now, t->where[id] - t->devices - t->links,
-                                   t->bytes[id], id, err);
+    ss_status s =
+        ss_sharing_begin(r->sharing, r->now, t->where[id] - t->devices - t->links, bytes, id, err);
     return s ? ss_fail_in(err, "task %u", id) : SS_OK;
 }
 

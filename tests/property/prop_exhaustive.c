@@ -61,6 +61,7 @@ static void no_completion_takes_less_than_a_bound(void)
         ss_bound which = SS_BOUND_PATH;
         ss_time bound = 0, took = 0;
         tiny_new(&x, 6, 1e9, tiny_chance(30));
+        tiny_draws_times(&x);
         net_must(ss_exhaustive_tables_fill(&t, x.model, x.topology, &x.timer, &x.space, x.strategy,
                                            &x.options, NULL, &err),
                  &err);
@@ -214,6 +215,7 @@ static void all_bounds_find_what_trying_everything_finds(void)
         uint64_t strategies;
         ss_exhaustive_result r[4];
         tiny_new(&x, 5, 2000, tiny_chance(50));
+        tiny_draws_times(&x);
         for (uint32_t i = 1; i <= x.model->ops; i++)
             tiny_put(&x, i, any_row(&x, i));
         ss_strategy *start;
@@ -355,6 +357,7 @@ static void memory_counts_as_it_does_for_every_strategy(void)
         ss_exhaustive_options o = ss_exhaustive_options_start();
         ss_search_sink sink = {&h, hear_begin, hear_step, NULL, hear_end};
         tiny_new(&x, 5, 1000, tiny_chance(50));
+        tiny_draws_times(&x);
         draw_memories(&x);
         o.lower = x.options;
         o.memory = tiny_chance(60) ? SS_MEMORY_WALL : SS_MEMORY_PENALTY;

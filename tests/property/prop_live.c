@@ -463,6 +463,8 @@ static bool one_change(work *w, int number, int accepted)
 static bool one_case(int most, int accepted)
 {
     work w = {.m = random_model(), .t = random_topology(), .o = random_options()};
+    ss_chance *luck = random_chance(w.t, 40);
+    w.o.chance = luck;
     tied = chance(40);
     for (uint32_t i = 1; i <= w.t->links && tied; i++) {
         w.t->link[i].def.bytes_per_s = 1e12 * (double)draw(4, 40); /* 4 to 40 bytes a picosecond */
@@ -495,6 +497,7 @@ static bool one_case(int most, int accepted)
     ss_timeline_free(&w.found);
     ss_strategy_free(w.s);
     ss_routes_free(w.routes);
+    ss_chance_free(luck);
     ss_topology_free(w.t);
     ss_model_free(w.m);
     return right;

@@ -89,6 +89,8 @@ static bool one_change(work *w)
 static bool one_case(void)
 {
     work w = {.m = random_model(), .t = random_topology(), .o = random_shared_options()};
+    ss_chance *luck = random_chance(w.t, 40);
+    w.o.chance = luck;
     net_must(ss_routes_new(w.t, &w.routes, &err), &err);
     net_must(ss_strategy_new(w.m, w.t, &w.s, &err), &err);
     for (uint32_t i = 1; i <= w.m->ops; i++)
@@ -113,6 +115,7 @@ static bool one_case(void)
     ss_timeline_free(&w.found);
     ss_strategy_free(w.s);
     ss_routes_free(w.routes);
+    ss_chance_free(luck);
     ss_topology_free(w.t);
     ss_model_free(w.m);
     return right;

@@ -187,6 +187,8 @@ static bool one_search(void)
     for (uint32_t i = 1; i <= m->ops; i++)
         random_config(other, i);
     ss_search_options o = random_search();
+    ss_chance *luck = random_chance(t, 40);
+    o.score.lower.chance = luck;
     all_rows all[WAYS] = {0};
     bool right = true;
     for (int w = 0; w < WAYS && right; w++) {
@@ -202,6 +204,7 @@ static bool one_search(void)
     ss_strategy_free(data);
     ss_strategy_free(other);
     ss_costs_free(costs);
+    ss_chance_free(luck);
     ss_topology_free(t);
     ss_model_free(m);
     return right;
