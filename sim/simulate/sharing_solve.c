@@ -90,45 +90,45 @@ static double first_felt(const ss_sharing *s)
 /* These loops have no branches where none can be foreseen: an entry is written in any case, and
  * counted if it is wanted. */
 
-static void look_into_lanes(ss_sharing *s, const ss_flow_class *c)
+static uint32_t look_into_lanes(const ss_sharing *s, const ss_flow_class *c, uint32_t n)
 {
-    uint32_t n = s->solve_lanes;
-    for (uint32_t k = c->first; k < c->last; k++) {
-        uint32_t lane = s->of_class[k];
-        ss_lane *l = &s->lane[lane];
-        bool wanted = is_full(l) | (l->forced == s->settles);
-        s->solve_lane[n] = lane;
-        n += wanted & (l->stamp != s->epoch);
-        l->stamp = wanted ? s->epoch : l->stamp;
+    ss_lane *lanes = s->lane;
+    uint32_t *list = s->solve_lane, epoch = s->epoch, settles = s->settles;
+    for (const uint32_t *k = s->of_class + c->first, *end = s->of_class + c->last; k < end; k++) {
+        ss_lane *l = &lanes[*k];
+        bool wanted = (l->level < INFINITY) | (l->forced == settles);
+        list[n] = *k;
+        n += wanted & (l->stamp != epoch);
+        l->stamp = wanted ? epoch : l->stamp;
     }
-    s->solve_lanes = n;
+    return n;
 }
 
 /* What is left of a lane for those without a rate, who are taken in. */
-static void open_lane(ss_sharing *s, uint32_t lane, double felt)
+static uint32_t open_lane(const ss_sharing *s, uint32_t lane, double felt, uint32_t n)
 {
     ss_lane *l = &s->lane[lane];
     const ss_lane_more *m = &s->more[lane];
-    const ss_on_lane *row = s->row + m->first;
-    uint32_t n = s->solve_classes;
+    ss_flow_class *classes = s->class;
+    uint32_t *list = s->solve_class, epoch = s->epoch;
     int64_t left = l->capacity - l->used;
     uint64_t open = 0;
-    for (uint32_t i = 0; i < m->n; i++) {
-        ss_flow_class *c = &s->class[row[i].class];
+    for (const ss_on_lane *on = s->row + m->first, *end = on + m->n; on < end; on++) {
+        ss_flow_class *c = &classes[on->class];
         bool in = c->level >= felt;
         left += in ? c->rate * (int64_t)c->counted : 0;
         open += in ? (uint64_t)c->count * c->weight : 0;
-        s->solve_class[n] = row[i].class;
-        n += in & (c->stamp != s->epoch);
-        c->stamp = in ? s->epoch : c->stamp;
+        list[n] = on->class;
+        n += in & (c->stamp != epoch);
+        c->stamp = in ? epoch : c->stamp;
     }
-    s->solve_classes = n;
     l->left = left;
     l->open = open;
     if (is_cap(s, lane)) { /* of one flow */
         l->left = l->capacity;
-        l->open = open ? s->class[row[0].class].weight : 0;
+        l->open = open ? classes[s->row[m->first].class].weight : 0;
     }
+    return n;
 }
 
 static void take_in(ss_sharing *s, uint32_t class)
@@ -151,12 +151,15 @@ static void gather(ss_sharing *s, double felt)
         s->lane[s->changed[i]].stamp = s->epoch;
         s->solve_lane[s->solve_lanes++] = s->changed[i];
     }
-    for (uint32_t i = 0, k = 0; i < s->solve_lanes || k < s->solve_classes;) { /* both grow */
-        for (; k < s->solve_classes; k++)
-            look_into_lanes(s, &s->class[s->solve_class[k]]);
-        for (; i < s->solve_lanes; i++)
-            open_lane(s, s->solve_lane[i], felt);
+    uint32_t lanes = s->solve_lanes, classes = s->solve_classes;
+    for (uint32_t i = 0, k = 0; i < lanes || k < classes;) { /* both grow */
+        for (; k < classes; k++)
+            lanes = look_into_lanes(s, &s->class[s->solve_class[k]], lanes);
+        for (; i < lanes; i++)
+            classes = open_lane(s, s->solve_lane[i], felt, classes);
     }
+    s->solve_lanes = lanes;
+    s->solve_classes = classes;
 }
 
 /* A class that comes to lanes of which none is full would meet nothing that holds it back; and one
@@ -215,41 +218,46 @@ static void drop_first(ss_sharing *s)
 }
 
 /* The class has its rate, and its other lanes have that much less to give.  Of lanes that are not
- * looked into only the sum means something. */
-static inline void hold_back(ss_sharing *s, ss_flow_class *c, int64_t rate, const ss_filling *at)
+ * looked into only the sum means something.  Returns how many sums are to be minded. */
+static inline uint32_t hold_back(const ss_sharing *s, ss_flow_class *c, int64_t rate, uint32_t lane,
+                                 uint32_t n)
 {
     int64_t all = rate * (int64_t)c->count, more = all - c->rate * (int64_t)c->counted;
     uint64_t weight = (uint64_t)c->weight * c->count;
-    uint32_t n = s->watches;
-    c->stamp = s->epoch + 1;
+    ss_lane *lanes = s->lane;
+    uint32_t *list = s->watch, epoch = s->epoch;
+    bool grows = more > 0;
+    c->stamp = epoch + 1;
     c->next_rate = rate;
-    c->next_bottleneck = at->lane;
-    for (uint32_t k = c->first; k < c->last; k++) {
-        uint32_t lane = s->of_class[k];
-        ss_lane *l = &s->lane[lane];
+    c->next_bottleneck = lane;
+    for (const uint32_t *k = s->of_class + c->first, *end = s->of_class + c->last; k < end; k++) {
+        ss_lane *l = &lanes[*k];
         l->used += more;
         l->left -= all;
         l->open -= weight;
-        s->watch[n] = lane;
-        n += (more > 0) & (l->stamp != s->epoch);
+        list[n] = *k;
+        n += grows & (l->stamp != epoch);
     }
-    s->watches = n;
+    return n;
 }
 
 static void fill_lane(ss_sharing *s, const ss_filling *at)
 {
     ss_lane_more *m = &s->more[at->lane];
+    ss_flow_class *classes = s->class;
     int64_t of_one = at->left / (int64_t)at->open; /* of weight 1 */
-    for (uint32_t i = m->first; i < m->first + m->n; i++) {
-        ss_flow_class *c = &s->class[s->row[i].class];
-        if (c->stamp != s->epoch || !c->count)
+    uint32_t epoch = s->epoch, n = s->watches;
+    for (const ss_on_lane *on = s->row + m->first, *end = on + m->n; on < end; on++) {
+        ss_flow_class *c = &classes[on->class];
+        if ((c->stamp != epoch) | !c->count)
             continue;
-        if (c->weight == 1)
-            hold_back(s, c, of_one, at);
-        else
-            hold_back(s, c, (int64_t)((ss_wide)(uint64_t)at->left * c->weight / at->open), at);
+        int64_t rate = of_one;
+        if (c->weight != 1)
+            rate = (int64_t)((ss_wide)(uint64_t)at->left * c->weight / at->open);
+        n = hold_back(s, c, rate, at->lane, n);
     }
-    m->filled = s->epoch;
+    s->watches = n;
+    m->filled = epoch;
     m->next_level = at->key;
     m->next_weight = (double)(int64_t)at->open;
 }
@@ -259,7 +267,7 @@ static void fill_cap(ss_sharing *s, const ss_filling *at)
 {
     ss_flow_class *c = &s->class[s->row[s->more[at->lane].first].class];
     if (c->stamp == s->epoch && c->count)
-        hold_back(s, c, s->lane[at->lane].capacity, at);
+        s->watches = hold_back(s, c, s->lane[at->lane].capacity, at->lane, s->watches);
 }
 
 static void fill(ss_sharing *s)
