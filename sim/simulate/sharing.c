@@ -35,6 +35,7 @@ void ss_sharing_free(ss_sharing *s)
     ss_free(s->solve_class);
     ss_free(s->solve_lane);
     ss_free(s->watch);
+    ss_free(s->forced);
     ss_free(s->filling);
     ss_free(s);
 }
@@ -44,7 +45,7 @@ size_t ss_sharing_memory(const ss_sharing *s)
     size_t per_class =
         sizeof *s->class + sizeof *s->clock + sizeof *s->dirty + sizeof *s->solve_class;
     size_t per_lane = sizeof *s->lane + sizeof *s->more + sizeof *s->changed +
-                      sizeof *s->solve_lane + sizeof *s->filling;
+                      sizeof *s->solve_lane + sizeof *s->forced + sizeof *s->filling;
     return sizeof *s + s->class_cap * per_class + s->lane_cap * per_lane +
            s->of_cap * (sizeof *s->of_class + sizeof *s->at + sizeof *s->row + sizeof *s->watch) +
            s->flow_cap * sizeof *s->flow + ss_ends_memory(&s->ends) +
@@ -92,6 +93,7 @@ static ss_status reserve_lanes(ss_sharing *s, size_t need, ss_error *err)
         (e = SS_REGROW(s->more, need, "shared links", err)) ||
         (e = SS_REGROW(s->changed, need, "shared links", err)) ||
         (e = SS_REGROW(s->solve_lane, need, "shared links", err)) ||
+        (e = SS_REGROW(s->forced, need, "shared links", err)) ||
         (e = SS_REGROW(s->filling, need, "shared links", err)))
         return e;
     s->lane_cap = (uint32_t)need;
@@ -161,6 +163,7 @@ static void lay_out_classes(ss_sharing *s, const ss_paths *p, uint32_t from)
             uint32_t lane = ++s->lanes;
             s->lane[lane] = (ss_lane){.capacity = ss_sharing_units(p->cap[c], s->scale)};
             s->lane[lane].level = (double)s->lane[lane].capacity / weight;
+            s->lane[lane].marked = true;
             s->more[lane] = (ss_lane_more){0};
             s->of_class[at++] = lane;
         }
@@ -237,7 +240,7 @@ ss_status ss_sharing_start(ss_sharing *s, uint32_t links, const double *bytes_pe
         return e;
     s->flows = s->free_flow = s->alive = 0;
     s->slots = s->free_slots = 0;
-    s->dirties = s->changeds = 0;
+    s->dirties = s->changeds = s->forceds = 0;
     s->epoch = s->settles = 0;
     ss_ends_clear(&s->ends);
     return SS_OK;
@@ -375,12 +378,27 @@ static ss_status take_slot(ss_sharing *s, uint32_t class, ss_error *err)
     return SS_OK;
 }
 
+void ss_lane_mark(ss_sharing *s, uint32_t lane, bool marked)
+{
+    const ss_lane_more *m = &s->more[lane];
+    s->lane[lane].marked = marked;
+    for (const ss_on_lane *on = s->row + m->first, *end = on + m->n; on < end; on++) {
+        ss_flow_class *c = &s->class[on->class];
+        uint64_t bit = on->k - c->first < 64 ? UINT64_C(1) << (on->k - c->first) : 0;
+        c->marked = marked ? c->marked | bit : c->marked & ~bit;
+    }
+}
+
 static void go_onto_lanes(ss_sharing *s, uint32_t class)
 {
+    ss_flow_class *c = &s->class[class];
+    c->marked = 0;
     for (uint32_t k = s->class[class].first; k < s->class[class].last; k++) {
         ss_lane_more *l = &s->more[s->of_class[k]];
         s->at[k] = l->n;
         s->row[l->first + l->n++] = (ss_on_lane){class, k};
+        if (k - c->first < 64)
+            c->marked |= (uint64_t)s->lane[s->of_class[k]].marked << (k - c->first);
     }
 }
 

@@ -21,8 +21,10 @@ typedef struct ss_flow {
 typedef struct ss_flow_class {
     int64_t rate, next_rate; /* of one flow; next: found by the solve under way */
     double level;            /* rate by weight at which it is held back; INFINITY: no rate yet */
-    uint32_t bottleneck, next_bottleneck; /* the lane that does */
-    uint32_t count, counted;              /* flows; those that `used` of its lanes has in it */
+    uint64_t
+        marked; /* bit i: its lane of_class[first + i] is; of those with more than 64, nothing */
+    uint32_t bottleneck;     /* the lane that holds it back */
+    uint32_t count, counted; /* flows; those that `used` of its lanes has in it */
     uint32_t weight;
     uint32_t first, last; /* its lanes: of_class[first] .. of_class[last - 1] */
     uint32_t stamp;       /* the last solve that looked at it, and, one more, gave it a rate */
@@ -41,12 +43,14 @@ typedef struct ss_class_clock {
 
 /* What can hold flows back: a link, or, numbered behind them, the cap of a class. */
 typedef struct ss_lane {
-    int64_t capacity, used; /* used is not kept of caps */
-    int64_t left;           /* while solving: what is not given away */
-    uint64_t open;          /* and the weight of those without a rate */
-    double level;           /* rate by weight at which it is full; INFINITY: it is not */
-    uint32_t stamp;         /* the last solve that looks into it */
-    uint32_t forced;        /* the last settle that wants it looked into */
+    int64_t capacity;
+    int64_t used;   /* not kept of caps, nor of marked lanes in the midst of a solve */
+    int64_t left;   /* while solving: what is not given away */
+    uint64_t open;  /* and the weight of those without a rate */
+    double level;   /* rate by weight at which it is full; INFINITY: it is not */
+    uint32_t stamp; /* the last solve that looks into it */
+    bool
+        marked; /* it is full, or wanted by this settle: classes that are filled again look into it */
 } ss_lane;
 
 /* What is less often asked of a lane. */
@@ -101,6 +105,8 @@ struct ss_sharing {
     uint32_t dirties, changeds;
     uint32_t *solve_class, *solve_lane, *watch; /* of the solve under way */
     uint32_t solve_classes, solve_lanes, watches;
+    uint32_t *forced; /* lanes that the settle under way marked */
+    uint32_t forceds;
     ss_filling *filling; /* a heap, or a list if there are few */
     uint32_t fillings;
     uint32_t epoch, settles;
@@ -114,6 +120,9 @@ static inline void ss_class_serve(ss_sharing *s, uint32_t class, ss_time now)
     t->served += (ss_wide)(uint64_t)s->class[class].rate * (uint64_t)(now - t->since);
     t->since = now;
 }
+
+/* The lane is marked, or is not any more. */
+void ss_lane_mark(ss_sharing *s, uint32_t lane, bool marked);
 
 /* After its rate or its first flow is another: when that ends, roughly, not before `earliest`. */
 void ss_class_set_end(ss_sharing *s, uint32_t class, ss_time earliest);

@@ -21,6 +21,21 @@
 
 static const double rounded_low = 1 - 1e-9;
 
+#if defined(__GNUC__)
+static inline uint32_t first_bit(uint64_t bits)
+{
+    return (uint32_t)__builtin_ctzll(bits);
+}
+#else
+static inline uint32_t first_bit(uint64_t bits)
+{
+    uint32_t n = 0;
+    while (!(bits >> n & 1))
+        n++;
+    return n;
+}
+#endif
+
 static bool is_full(const ss_lane *l)
 {
     return l->level < INFINITY;
@@ -55,7 +70,7 @@ static double felt_on_lane(const ss_sharing *s, uint32_t lane)
     if (is_full(l))
         return (l->level * m->level_weight - (double)m->weight) /
                (m->level_weight + (double)m->came);
-    if (l->forced == s->settles && m->counted == s->settles)
+    if (l->marked && m->counted == s->settles)
         return ((double)(l->capacity - l->used) - (double)m->weight) / (double)m->came;
     return INFINITY;
 }
@@ -90,16 +105,37 @@ static double first_felt(const ss_sharing *s)
 /* These loops have no branches where none can be foreseen: an entry is written in any case, and
  * counted if it is wanted. */
 
+enum { BITS = 64 };
+
+static bool is_long(const ss_flow_class *c)
+{
+    return c->last - c->first > BITS;
+}
+
+static uint32_t look_into_long(const ss_sharing *s, const ss_flow_class *c, uint32_t n)
+{
+    for (uint32_t k = c->first; k < c->last; k++) {
+        ss_lane *l = &s->lane[s->of_class[k]];
+        if (!l->marked || l->stamp == s->epoch)
+            continue;
+        l->stamp = s->epoch;
+        s->solve_lane[n++] = s->of_class[k];
+    }
+    return n;
+}
+
 static uint32_t look_into_lanes(const ss_sharing *s, const ss_flow_class *c, uint32_t n)
 {
     ss_lane *lanes = s->lane;
-    uint32_t *list = s->solve_lane, epoch = s->epoch, settles = s->settles;
-    for (const uint32_t *k = s->of_class + c->first, *end = s->of_class + c->last; k < end; k++) {
-        ss_lane *l = &lanes[*k];
-        bool wanted = (l->level < INFINITY) | (l->forced == settles);
-        list[n] = *k;
-        n += wanted & (l->stamp != epoch);
-        l->stamp = wanted ? epoch : l->stamp;
+    const uint32_t *of = s->of_class + c->first;
+    uint32_t *list = s->solve_lane, epoch = s->epoch;
+    if (is_long(c))
+        return look_into_long(s, c, n);
+    for (uint64_t bits = c->marked; bits; bits &= bits - 1) {
+        uint32_t lane = of[first_bit(bits)];
+        list[n] = lane;
+        n += lanes[lane].stamp != epoch;
+        lanes[lane].stamp = epoch;
     }
     return n;
 }
@@ -162,15 +198,23 @@ static void gather(ss_sharing *s, double felt)
     s->solve_classes = classes;
 }
 
+static void force(ss_sharing *s, uint32_t lane)
+{
+    if (s->lane[lane].marked)
+        return;
+    ss_lane_mark(s, lane, true);
+    s->forced[s->forceds++] = lane;
+}
+
 /* A class that comes to lanes of which none is full would meet nothing that holds it back; and one
  * that gets more than is left of a lane fills it. */
 static void force_lanes(ss_sharing *s, const ss_flow_class *c)
 {
     double level = felt_by_class(s, c);
     for (uint32_t k = c->first; k < c->last; k++) {
-        ss_lane *l = &s->lane[s->of_class[k]];
+        const ss_lane *l = &s->lane[s->of_class[k]];
         if ((double)(l->capacity - l->used) <= level * (double)s->more[s->of_class[k]].came)
-            l->forced = s->settles;
+            force(s, s->of_class[k]);
     }
 }
 
@@ -217,26 +261,55 @@ static void drop_first(ss_sharing *s)
         sift_down(s, 0, s->filling[s->fillings]);
 }
 
-/* The class has its rate, and its other lanes have that much less to give.  Of lanes that are not
- * looked into only the sum means something.  Returns how many sums are to be minded. */
+/* The class has its rate, and its marked lanes have that much less to give; of the others only the sum
+ * means something.  Returns how many sums are to be minded. */
+static uint32_t hold_back_long(const ss_sharing *s, const ss_flow_class *c, int64_t all,
+                               int64_t more, uint64_t weight, uint32_t n)
+{
+    for (uint32_t k = c->first; k < c->last; k++) {
+        ss_lane *l = &s->lane[s->of_class[k]];
+        if (l->marked) {
+            l->left -= all;
+            l->open -= weight;
+            continue;
+        }
+        l->used += more;
+        s->watch[n] = s->of_class[k];
+        n += more > 0;
+    }
+    return n;
+}
+
+static inline uint64_t unmarked(const ss_flow_class *c)
+{
+    return ~c->marked & (UINT64_MAX >> (BITS - (c->last - c->first)));
+}
+
 static inline uint32_t hold_back(const ss_sharing *s, ss_flow_class *c, int64_t rate, uint32_t lane,
                                  uint32_t n)
 {
     int64_t all = rate * (int64_t)c->count, more = all - c->rate * (int64_t)c->counted;
     uint64_t weight = (uint64_t)c->weight * c->count;
     ss_lane *lanes = s->lane;
-    uint32_t *list = s->watch, epoch = s->epoch;
-    bool grows = more > 0;
-    c->stamp = epoch + 1;
+    const uint32_t *of = s->of_class + c->first;
+    c->stamp = s->epoch + 1;
     c->next_rate = rate;
-    c->next_bottleneck = lane;
-    for (const uint32_t *k = s->of_class + c->first, *end = s->of_class + c->last; k < end; k++) {
-        ss_lane *l = &lanes[*k];
-        l->used += more;
+    c->bottleneck = lane;
+    if (is_long(c))
+        return hold_back_long(s, c, all, more, weight, n);
+    for (uint64_t bits = c->marked; bits; bits &= bits - 1) {
+        ss_lane *l = &lanes[of[first_bit(bits)]];
         l->left -= all;
         l->open -= weight;
-        list[n] = *k;
-        n += grows & (l->stamp != epoch);
+    }
+    if (!more)
+        return n;
+    uint32_t *list = s->watch, grows = more > 0;
+    for (uint64_t bits = unmarked(c); bits; bits &= bits - 1) {
+        uint32_t k = of[first_bit(bits)];
+        lanes[k].used += more;
+        list[n] = k;
+        n += grows;
     }
     return n;
 }
@@ -297,18 +370,17 @@ static void fill(ss_sharing *s)
 
 /* ---- what comes of it ---------------------------------------------------------------------- */
 
-/* Whether some lane that was only minded could be full; it will be looked into then. */
+/* Whether some lane that was only minded could be full: those are left in the list. */
 static bool is_overfull(ss_sharing *s)
 {
-    bool any = false;
+    uint32_t n = 0;
     for (uint32_t i = 0; i < s->watches; i++) {
-        ss_lane *l = &s->lane[s->watch[i]];
-        if (l->capacity - l->used > (int64_t)s->more[s->watch[i]].weight)
-            continue;
-        l->forced = s->settles;
-        any = true;
+        const ss_lane *l = &s->lane[s->watch[i]];
+        if (l->capacity - l->used <= (int64_t)s->more[s->watch[i]].weight)
+            s->watch[n++] = s->watch[i];
     }
-    return any;
+    s->watches = n;
+    return n > 0;
 }
 
 static void add_to_sums(ss_sharing *s, const ss_flow_class *c, int64_t more)
@@ -317,13 +389,19 @@ static void add_to_sums(ss_sharing *s, const ss_flow_class *c, int64_t more)
         s->lane[s->of_class[k]].used += more;
 }
 
-static void take_back_sums(ss_sharing *s)
+/* The sums of lanes that were not looked into are what they were; and those that could be full will be
+ * looked into. */
+static void take_back(ss_sharing *s)
 {
     for (uint32_t i = 0; i < s->solve_classes; i++) {
         const ss_flow_class *c = &s->class[s->solve_class[i]];
-        if (c->count)
-            add_to_sums(s, c, c->rate * (int64_t)c->counted - c->next_rate * (int64_t)c->count);
+        int64_t less = c->rate * (int64_t)c->counted - c->next_rate * (int64_t)c->count;
+        for (uint32_t k = c->first; k < c->last && c->count && less; k++)
+            if (!s->lane[s->of_class[k]].marked)
+                s->lane[s->of_class[k]].used += less;
     }
+    for (uint32_t i = 0; i < s->watches; i++)
+        force(s, s->watch[i]);
 }
 
 static void set_levels(ss_sharing *s)
@@ -334,6 +412,7 @@ static void set_levels(ss_sharing *s)
         bool filled = m->filled == s->epoch;
         if (is_cap(s, s->solve_lane[i]))
             continue; /* its level is always the same */
+        l->used = l->capacity - l->left;
         l->level = filled ? m->next_level : INFINITY;
         m->level_weight = filled ? m->next_weight : 0;
     }
@@ -341,23 +420,39 @@ static void set_levels(ss_sharing *s)
 
 /* A lane whose flows others hold back is full all the same if it has no more than a unit a flow to
  * spare, at the highest of their levels. */
-static void set_levels_of_brimful(ss_sharing *s)
+static void set_level_of_brimful(ss_sharing *s, uint32_t lane)
+{
+    ss_lane *l = &s->lane[lane];
+    ss_lane_more *m = &s->more[lane];
+    double level = -1;
+    for (uint32_t k = m->first; k < m->first + m->n; k++) {
+        const ss_flow_class *c = &s->class[s->row[k].class];
+        if (!c->count || c->level <= level)
+            continue;
+        level = c->level;
+        m->level_weight = (double)((uint64_t)c->count * c->weight);
+    }
+    l->level = level;
+}
+
+/* After the classes have their levels: which lanes are full, and marked from now on. */
+static void mark_lanes(ss_sharing *s)
 {
     for (uint32_t i = 0; i < s->solve_lanes; i++) {
-        ss_lane *l = &s->lane[s->solve_lane[i]];
-        ss_lane_more *m = &s->more[s->solve_lane[i]];
-        if (is_full(l) || !m->weight || l->left > (int64_t)m->weight)
-            continue;
-        double level = -1;
-        for (uint32_t k = m->first; k < m->first + m->n; k++) {
-            const ss_flow_class *c = &s->class[s->row[k].class];
-            if (!c->count || c->level <= level)
-                continue;
-            level = c->level;
-            m->level_weight = (double)((uint64_t)c->count * c->weight);
-        }
-        l->level = level;
+        uint32_t lane = s->solve_lane[i];
+        ss_lane *l = &s->lane[lane];
+        int64_t weight = (int64_t)s->more[lane].weight;
+        if (!is_full(l) && weight && l->left <= weight)
+            set_level_of_brimful(s, lane);
+        if (l->marked != is_full(l))
+            ss_lane_mark(s, lane, is_full(l));
     }
+    for (uint32_t i = 0; i < s->forceds; i++) {
+        uint32_t lane = s->forced[i];
+        if (s->lane[lane].marked && !is_full(&s->lane[lane]))
+            ss_lane_mark(s, lane, false);
+    }
+    s->forceds = 0;
 }
 
 static void take_over(ss_sharing *s, ss_time now)
@@ -368,7 +463,6 @@ static void take_over(ss_sharing *s, ss_time now)
         ss_flow_class *c = &s->class[class];
         if (!c->count)
             continue; /* it is about to leave */
-        c->bottleneck = c->next_bottleneck;
         c->level = s->lane[c->bottleneck].level;
         c->counted = c->count;
         if (c->next_rate == c->rate)
@@ -378,7 +472,7 @@ static void take_over(ss_sharing *s, ss_time now)
         if (!c->dirty)
             ss_class_set_end(s, class, now + 1);
     }
-    set_levels_of_brimful(s);
+    mark_lanes(s);
 }
 
 static void clean(ss_sharing *s, ss_time now)
@@ -416,7 +510,7 @@ static bool take_stock(ss_sharing *s)
         }
     }
     for (uint32_t i = 0; i < s->changeds; i++)
-        s->lane[s->changed[i]].forced = s->settles;
+        force(s, s->changed[i]);
     for (uint32_t i = 0; i < s->dirties; i++) {
         const ss_flow_class *c = &s->class[s->dirty[i]];
         if (c->count > c->counted)
@@ -433,7 +527,7 @@ void ss_sharing_settle(ss_sharing *s, ss_time now)
             fill(s);
             if (!is_overfull(s))
                 break;
-            take_back_sums(s);
+            take_back(s);
         }
         take_over(s, now);
     }
