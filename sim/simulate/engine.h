@@ -1,6 +1,6 @@
 /* engine.h - full simulation of a task graph.
  *
- * For what holds its resources, one rule (design 3.2): a free resource takes the waiting task with the smallest (ready, id); a task
+ * For what holds its resources, one rule: a free resource takes the waiting task with the smallest (ready, id); a task
  * that holds several resources starts when it is first at each of them.  Since (ready, id) grows along
  * every edge, taking tasks from one queue in that order and starting each at
  *     max(ready, end of the task before it on each of its resources)
