@@ -449,6 +449,19 @@ static int get_name(lua_State *L, int index)
     return 1;
 }
 
+static int get_topology(lua_State *L, int index)
+{
+    const ss_lua_run *r = at(L, index);
+    if (!r->topology) {
+        lua_pushnil(L);
+        return 1;
+    }
+    if (r->model)
+        ss_lua_box_push_held(L, index, SS_LUA_HOLD_PROBLEM);
+    ss_lua_box_push_held(L, r->model ? lua_gettop(L) : index, SS_LUA_HOLD_TOPOLOGY);
+    return 1;
+}
+
 static int get_finished(lua_State *L, int index)
 {
     lua_pushboolean(L, at(L, index)->finished);
@@ -496,6 +509,7 @@ static const ss_lua_field run_fields[] = {
     {"changes", get_changes, "list of texts: what happened to links and devices"},
     {"finished", get_finished, "whether its result is made"},
     {"name", get_name, "what reports call it"},
+    {"topology", get_topology, "on what; nil of a bare task graph"},
     {NULL, NULL, NULL},
 };
 

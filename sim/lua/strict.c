@@ -41,7 +41,7 @@ static void sort_names(const char **names, uint32_t n)
 /* A part of the Lua half: `require` gets it, a field does not. */
 static bool is_lua_half(const char *word)
 {
-    static const char *const parts[] = {"layers", "options", "report"};
+    static const char *const parts[] = {"layers", "options", "process", "report"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strcmp(word, parts[i]))
             return true;

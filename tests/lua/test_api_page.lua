@@ -126,6 +126,7 @@ local modules = {
   { "Options and reports", require "soapstone.options", "options" },
   { "Options and reports", require "soapstone.report", "report" },
   { "Options and reports", require "soapstone.layers", "layers" },
+  { "Processes", require "soapstone.process", "process" },
 }
 
 claim("every function of every module is on the page", function()
@@ -148,6 +149,13 @@ claim("every field and method of every type is on the page", function()
     calls_on_page(it[1], methods, it[3] .. ":")
   end
   assert(words_of("Scripts").close)
+end)
+
+claim("what processes and their simulation do is on the page", function()
+  local sim = require("soapstone.process").new { topology = t }
+  local process = sim:spawn("p", function() end)
+  calls_on_page("Processes", debug.getmetatable(sim).__methods, "sim:")
+  calls_on_page("Processes", debug.getmetatable(process).__methods, "p:")
 end)
 
 claim("every option of a call is on the page, and no other", function()
@@ -303,7 +311,7 @@ claim("what the page names exists", function()
     add(it[3], meta.__methods or {})
   end
   there.x.close = true -- any type
-  for _, name in ipairs { "layers", "options", "report" } do
+  for _, name in ipairs { "layers", "options", "process", "report" } do
     there.soapstone[name] = pcall(require, "soapstone." .. name) -- the Lua half
   end
   local absent = {}

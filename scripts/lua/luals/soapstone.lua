@@ -501,6 +501,7 @@ local result = {}
 ---@field changes string[] what happened to links and devices
 ---@field finished boolean
 ---@field name string
+---@field topology? soapstone.topology
 local run = {}
 
 ---@alias soapstone.links integer|string|soapstone.node a link, or a node: all its links
