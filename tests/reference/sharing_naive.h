@@ -14,7 +14,7 @@
 #include "graph/tasks.h"
 #include "simulate/sharing.h"
 
-enum { NAIVE_LINKS = 64 };
+enum { NAIVE_LINKS = 160 };
 
 typedef struct naive_flow {
     uint32_t number, path;
