@@ -296,7 +296,7 @@ static uint32_t without_root(ss_flow *flow, uint32_t root)
 static ss_time exact_end(const ss_sharing *s, uint32_t class)
 {
     const ss_class_clock *t = &s->clock[class];
-    ss_wide end = s->flow[t->heap].end, rate = (uint64_t)s->class[class].rate;
+    ss_wide end = t->first, rate = (uint64_t)s->class[class].rate;
     if (end <= t->served)
         return t->since;
     if (!rate)
@@ -314,7 +314,7 @@ void ss_class_set_end(ss_sharing *s, uint32_t class, ss_time earliest)
     ss_flow_class *c = &s->class[class];
     const ss_class_clock *t = &s->clock[class];
     ss_time at = earliest;
-    ss_wide end = s->flow[t->heap].end;
+    ss_wide end = t->first;
     c->exact = false;
     if (!c->rate && end > t->served) {
         at = SS_TIME_MAX;
@@ -443,9 +443,11 @@ static ss_status take_flow(ss_sharing *s, uint32_t *out, ss_error *err)
         return SS_OK;
     }
     ss_status e = SS_RESERVE(s->flow, s->flow_cap, (size_t)s->flows + 2, "flows", err);
-    if (!e)
-        *out = ++s->flows;
-    return e;
+    if (e)
+        return e;
+    s->flow[0] = (ss_flow){0};
+    *out = ++s->flows;
+    return SS_OK;
 }
 
 ss_status ss_sharing_begin(ss_sharing *s, ss_time now, uint32_t path, int64_t bytes,
@@ -481,6 +483,7 @@ ss_status ss_sharing_begin_left(ss_sharing *s, ss_time now, uint32_t path, ss_wi
     ss_class_serve(s, path, now);
     s->flow[f] = (ss_flow){.end = t->served + left, .number = number, .class = path};
     t->heap = meld(s->flow, t->heap, f);
+    t->first = s->flow[t->heap].end;
     c->count++;
     s->alive++;
     add_weight(s, path, c->weight);
@@ -498,6 +501,7 @@ uint32_t ss_sharing_end(ss_sharing *s, ss_time now)
     uint32_t f = t->heap, number = s->flow[f].number;
     ss_class_serve(s, class, now);
     t->heap = without_root(s->flow, f);
+    t->first = s->flow[t->heap].end; /* row 0 of none */
     s->flow[f] = (ss_flow){.next = s->free_flow};
     s->free_flow = f;
     c->count--;

@@ -36,6 +36,7 @@ typedef struct ss_flow_class {
 /* And what tells when the first of them ends. */
 typedef struct ss_class_clock {
     ss_wide served; /* to each flow, at `since` */
+    ss_wide first;  /* what it will have served when its first flow ends */
     ss_time since;
     uint32_t heap; /* its first flow to end */
     uint32_t slot; /* in the ends, from 1; 0: it has no flows */

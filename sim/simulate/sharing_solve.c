@@ -147,18 +147,18 @@ static uint32_t open_lane(const ss_sharing *s, uint32_t lane, double felt, uint3
     const ss_lane_more *m = &s->more[lane];
     ss_flow_class *classes = s->class;
     uint32_t *list = s->solve_class, epoch = s->epoch;
-    int64_t left = l->capacity - l->used;
-    uint64_t open = 0;
+    uint64_t left = (uint64_t)(l->capacity - l->used), open = 0;
     for (const ss_on_lane *on = s->row + m->first, *end = on + m->n; on < end; on++) {
         ss_flow_class *c = &classes[on->class];
         bool in = c->level >= felt;
-        left += in ? c->rate * (int64_t)c->counted : 0;
-        open += in ? (uint64_t)c->count * c->weight : 0;
+        uint64_t all = -(uint64_t)in; /* every bit, or none */
+        left += (uint64_t)(c->rate * (int64_t)c->counted) & all;
+        open += ((uint64_t)c->count * c->weight) & all;
         list[n] = on->class;
         n += in & (c->stamp != epoch);
-        c->stamp = in ? epoch : c->stamp;
+        c->stamp += (epoch - c->stamp) & (uint32_t)all;
     }
-    l->left = left;
+    l->left = (int64_t)left;
     l->open = open;
     if (is_cap(s, lane)) { /* of one flow */
         l->left = l->capacity;
