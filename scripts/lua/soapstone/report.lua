@@ -206,4 +206,40 @@ function report.compare(results)
   return table.concat(lines, "\n")
 end
 
+-- Columns of a table as a file for other programs; numbers read back as they were.
+function report.write(path, header, rows)
+  check(path, "string", "report.write: the path")
+  local file, wrong = io.open(path, "w")
+  if not file then soapstone.refuse("report.write: %s", wrong) end
+  file:write(table.concat(header, "\t"), "\n")
+  for _, row in ipairs(rows) do
+    local cells = {}
+    for c in ipairs(header) do
+      local cell = row[c]
+      cells[c] = math.type(cell) == "float" and soapstone.unit.exact(cell) or tostring(cell)
+    end
+    file:write(table.concat(cells, "\t"), "\n")
+  end
+  assert(file:close())
+  print("written: " .. path)
+end
+
+-- Draws with soapstone.plot[kind] into path, an .svg, and into a .png beside it; where there is no gnuplot it says so
+-- and goes on.
+function report.draw(kind, what, path, options)
+  check(path, "string", "report.draw: the path")
+  for _, ending in ipairs { ".svg", ".png" } do
+    local picture = path:gsub("%.svg$", "") .. ending
+    local ok, wrong = pcall(soapstone.plot[kind], what, picture, options)
+    if ok then
+      print("written: " .. picture)
+    elseif tostring(wrong):find("gnuplot", 1, true) then
+      print("not drawn: " .. tostring(wrong):gsub("^[^:]+:%d+: ", ""))
+      return
+    else
+      error(wrong, 0)
+    end
+  end
+end
+
 return report

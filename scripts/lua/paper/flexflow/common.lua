@@ -5,7 +5,9 @@
 -- Networks", MLSys 2019).  Its numbers are in validation/published/flexflow, with where each was read.
 
 local soapstone = require "soapstone"
+local arguments = require "soapstone.arguments"
 local options = require "soapstone.options"
+local report = require "soapstone.report"
 
 local paper = {}
 
@@ -18,90 +20,17 @@ paper.runtime = {
 
 -- -- options ------------------------------------------------------------------------------------------
 
-local function value_of(word, preset)
-  if type(preset) == "string" then return word end
-  if word == "true" or word == "false" then return word == "true" end
-  return math.tointeger(word) or tonumber(word) or word
-end
-
--- --NAME VALUE, --NAME=VALUE, and --NAME alone of what is on or off; at most one word without dashes is the folder.
-local function read_words(words, presets)
-  local given, i = {}, 1
-  while words[i] do
-    local name, value = words[i]:match "^%-%-([%w_-]+)=(.*)$"
-    name = name or words[i]:match "^%-%-([%w_-]+)$"
-    if name == "help" or words[i] == "-h" then return nil end
-    if not name then
-      if given.folder then
-        soapstone.refuse("one folder is expected: '%s' stands after '%s'", words[i], given.folder)
-      end
-      given.folder = words[i]
-    elseif type(presets[name]) == "boolean" or name == "long" then
-      if value == nil and (words[i + 1] == "true" or words[i + 1] == "false") then
-        i = i + 1
-        value = words[i]
-      end
-      given[name] = value == nil or value_of(value)
-    else
-      if not value then
-        i = i + 1
-        value = words[i] or soapstone.refuse("--%s needs a value after it", name)
-      end
-      given[name] = value_of(value, presets[name])
-    end
-    i = i + 1
-  end
-  return given
-end
-
--- The options of a script from its arguments.  `presets` are rules as soapstone.options has them; those in `long`
--- take their place with --long.  All scripts have --folder, --long, --seed and --overlap (which goes into
--- paper.runtime).  With --help it prints `about` and the options, and ends the program.
+-- The options of a script from its arguments, as soapstone.arguments reads them.  All scripts have --folder, --long,
+-- --seed and --overlap (which goes into paper.runtime).
 function paper.options(words, about, presets, long)
-  local rules = { folder = ".", long = false, seed = 0, overlap = paper.runtime.overlap }
+  local rules = { seed = 0, overlap = paper.runtime.overlap }
   for name, rule in pairs(presets) do rules[name] = rule end
-  local given = read_words(words, rules)
-  if not given then
-    print(about)
-    print "\noptions, each with a value after it:"
-    io.write((options.help(function(o) options(o, rules) end):gsub("%f[^\n%z]  ", "  --")))
-    local more = {}
-    for name, value in pairs(long or {}) do more[#more + 1] = ("--%s %s"):format(name, value) end
-    if #more > 0 then print("with --long: " .. table.concat(more, " ") .. ", unless given") end
-    os.exit(0)
-  end
-  if given.long == true then
-    for name, value in pairs(long or {}) do rules[name] = value end
-  end
-  local o = options(given, rules)
+  local o = arguments.read(words, about, rules, { long = long or {} })
   paper.runtime.overlap = o.overlap
-  local probe = o.folder .. "/.written"
-  local file, wrong = io.open(probe, "w")
-  if not file then options.refuse("--folder %s: nothing can be written there (%s)", o.folder, wrong) end
-  file:close()
-  os.remove(probe)
   return o
 end
 
--- "a, b" as a list, each one of `names` (numbers or texts, or tables with a name); "all": all of them.
-function paper.some(what, text, names)
-  local by, known, list = {}, {}, {}
-  for i, one in ipairs(names) do
-    local name = tostring(type(one) == "table" and one.name or one)
-    by[name], known[i] = one, name
-  end
-  if text == "all" then return names end
-  for word in text:gmatch "[^,%s]+" do
-    if not by[word] then
-      local near = soapstone.nearest(word, known)
-      options.refuse("--%s has '%s' in it; %s", what, word,
-        near and ("did you mean %s?"):format(near) or "there are " .. table.concat(known, ", "))
-    end
-    list[#list + 1] = by[word]
-  end
-  if #list == 0 then options.refuse("--%s has nothing in it", what) end
-  return list
-end
+paper.some = arguments.some
 
 -- -- published numbers ---------------------------------------------------------------------------------
 
@@ -235,37 +164,6 @@ function paper.difference(ours, theirs)
   return ("%+.1f %%"):format(100 * (ours / theirs - 1))
 end
 
--- Columns of a table as a file for other programs.
-function paper.write(path, header, rows)
-  local file = assert(io.open(path, "w"))
-  file:write(table.concat(header, "\t"), "\n")
-  for _, row in ipairs(rows) do
-    local cells = {}
-    for c in ipairs(header) do
-      local cell = row[c]
-      cells[c] = math.type(cell) == "float" and soapstone.unit.exact(cell) or tostring(cell)
-    end
-    file:write(table.concat(cells, "\t"), "\n")
-  end
-  assert(file:close())
-  print("written: " .. path)
-end
-
--- Draws with plot.KIND into path, an .svg, and into a .png beside it, where there is a gnuplot; the numbers are kept
--- by paper.write in any case.
-function paper.draw(kind, what, path, o)
-  for _, ending in ipairs { ".svg", ".png" } do
-    local picture = path:gsub("%.svg$", "") .. ending
-    local ok, wrong = pcall(soapstone.plot[kind], what, picture, o)
-    if ok then
-      print("written: " .. picture)
-    elseif tostring(wrong):find("gnuplot", 1, true) then
-      print("not drawn: " .. tostring(wrong):gsub("^[^:]+:%d+: ", ""))
-      return
-    else
-      error(wrong, 0)
-    end
-  end
-end
+paper.write, paper.draw = report.write, report.draw
 
 return paper

@@ -1,0 +1,95 @@
+---@meta soapstone.trial
+-- For editors: what scripts/lua/soapstone/trial.lua offers.
+
+---@class soapstone.trial_module
+local trial = {}
+
+---@class soapstone.trial_row
+---@field name string of the strategy
+---@field simple number step time under the simple problem, seconds
+---@field broken number step time under the broken one, seconds
+---@field error number simple / broken - 1
+
+---@class soapstone.trial_pairs
+---@field agree integer pairs in the same order
+---@field against integer pairs in opposite orders
+---@field tied integer pairs tied in one list or in both
+
+---@class soapstone.verdict
+---@field rows soapstone.trial_row[]
+---@field error { median: number, worst: number } signed
+---@field tau number? Kendall's tau-b; nil where an order is all ties
+---@field pairs soapstone.trial_pairs
+---@field noise { simple: number, broken: number } greatest spread of a step time
+---@field best { simple: string, broken: string } of the list
+---@field chosen number regret of deciding among the list
+---@field found { simple: number, broken: number } step times under the broken problem, seconds
+---@field regret number found.simple / found.broken - 1
+
+---@class soapstone.trial_options
+---@field simple soapstone.problem
+---@field broken soapstone.problem
+---@field strategies soapstone.strategy[]
+---@field proposals? integer of a search from the best under each problem; 0 unless given: none
+---@field seed? integer of the searches
+---@field runs? integer reruns that tell the noise; 4 unless given
+---@field time? fun(problem: soapstone.problem, strategy: soapstone.strategy): number, number? seconds and noise
+
+---A simple problem against a broken one: error, order and regret.
+---@param options soapstone.trial_options
+---@return soapstone.verdict
+function trial.compare(options) end
+
+---What people would try: ready-made strategies, parameters split over neighbours and over devices far apart, random ones.
+---@param problem soapstone.problem
+---@param options? { random?: integer, seed?: integer }
+---@return soapstone.strategy[]
+function trial.strategies(problem, options) end
+
+---The same degrees and devices in another problem.
+---@param problem soapstone.problem
+---@param strategy soapstone.strategy
+---@return soapstone.strategy
+function trial.onto(problem, strategy) end
+
+---Kendall's tau-b; values that differ by no more than the noise are tied.
+---@param a number[]
+---@param b number[]
+---@param noise? (number|number[])[] of the first list, and of the second
+---@return number? tau
+---@return soapstone.trial_pairs
+function trial.tau(a, b, noise) end
+
+---Where two curves over x cross, and which is below before.
+---@param x number[]
+---@param a number[]
+---@param b number[]
+---@param options? { log?: boolean }
+---@return { at: number, below: "a"|"b" }[]
+function trial.crossing(x, a, b, options) end
+
+---Where f changes its sign.
+---@param f fun(x: number): number
+---@param from number
+---@param to number
+---@param options? { log?: boolean, tolerance?: number }
+---@return number?
+function trial.bisect(f, from, to, options) end
+
+---@param list number[]
+---@return number
+function trial.median(list) end
+
+---What run gives for each cell, spread over processes.
+---@param cells any[]
+---@param run fun(cell: any, number: integer): any
+---@param options? { workers?: integer }
+---@return any[]
+function trial.sweep(cells, run, options) end
+
+---Prints "result: " and a sentence.
+---@param format string
+---@param ... any
+function trial.result(format, ...) end
+
+return trial

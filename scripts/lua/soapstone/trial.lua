@@ -1,0 +1,381 @@
+-- trial.lua - an assumption on trial: a simple problem and a broken one over the same strategies.
+--
+--   local trial = require "soapstone.trial"
+--   local t = trial.compare { simple = one, broken = other, strategies = trial.strategies(one), proposals = 200 }
+--   print(t.error.median, t.tau, t.regret)
+--
+-- Three questions.  How wrong is the step time that the simple model says (error)?  Does it order strategies as the
+-- broken one does (Kendall's tau)?  And what does it cost to decide by it (regret)?  The second half spreads the cells
+-- of a sweep over processes.
+
+local soapstone = require "soapstone"
+
+local trial = {}
+
+local refuse = soapstone.refuse
+
+-- -- numbers ----------------------------------------------------------------------------------------------
+
+function trial.median(list)
+  if #list == 0 then refuse "trial.median: there is nothing in the list" end
+  local sorted = table.move(list, 1, #list, 1, {})
+  table.sort(sorted)
+  local half = #sorted // 2
+  return #sorted % 2 == 1 and sorted[half + 1] or (sorted[half] + sorted[half + 1]) / 2
+end
+
+local function sign_of(a, b, noise)
+  if a == b or math.abs(a - b) <= noise * math.min(math.abs(a), math.abs(b)) then return 0 end
+  return a < b and -1 or 1
+end
+
+-- Kendall's tau-b (Kendall, The treatment of ties in ranking problems, Biometrika 33, 1945) between the orders of two lists
+-- of positive values, and how many pairs `agree`, are `against`, and are `tied` in one of them or in both.  Two values that
+-- differ by no more than the noise, as a share of the lesser one, are tied.  `noise` is { of the first list, of the second },
+-- each a number or a list of a number for each value, of which the greater of the two counts; none unless given.  nil where
+-- a list is all ties: it has no order.
+function trial.tau(a, b, noise)
+  if #a ~= #b then refuse("trial.tau: %d values and %d have no common order", #a, #b) end
+  local function of(list, i, k)
+    if type(list) ~= "table" then return list or 0 end
+    return math.max(list[i], list[k])
+  end
+  local first, second = (noise or {})[1], (noise or {})[2]
+  local agree, against, tied_a, tied_b, both = 0, 0, 0, 0, 0
+  for i = 1, #a do
+    for k = i + 1, #a do
+      local in_a, in_b = sign_of(a[i], a[k], of(first, i, k)), sign_of(b[i], b[k], of(second, i, k))
+      if in_a == 0 and in_b == 0 then
+        both = both + 1
+      elseif in_a == 0 then
+        tied_a = tied_a + 1
+      elseif in_b == 0 then
+        tied_b = tied_b + 1
+      elseif in_a == in_b then
+        agree = agree + 1
+      else
+        against = against + 1
+      end
+    end
+  end
+  local decided = agree + against
+  local below = math.sqrt((decided + tied_a) * (decided + tied_b))
+  local pairs_of = { agree = agree, against = against, tied = tied_a + tied_b + both }
+  return below > 0 and (agree - against) / below or nil, pairs_of
+end
+
+local function between(x, k, a, b, log)
+  local here, there = math.log(a[k] / b[k]), math.log(a[k + 1] / b[k + 1])
+  local part = here / (here - there)
+  if log then return x[k] * (x[k + 1] / x[k]) ^ part end
+  return x[k] + (x[k + 1] - x[k]) * part
+end
+
+-- Where two curves of positive values over the same x cross: a list of { at, below = "a" or "b" }, which of them is below
+-- before.  Between two x the logarithm of their ratio is a straight line, over x or (log = true) over its logarithm.
+function trial.crossing(x, a, b, options)
+  if #x ~= #a or #x ~= #b then refuse("trial.crossing: %d, %d and %d values are no two curves", #x, #a, #b) end
+  local log, found, before, at = options and options.log, {}, 0, nil
+  for k = 1, #x do
+    local now = sign_of(a[k], b[k], 0)
+    if now ~= 0 and before ~= 0 and now ~= before then
+      -- where the curves touched on the way, they crossed there
+      found[#found + 1] = { at = at or between(x, k - 1, a, b, log), below = before < 0 and "a" or "b" }
+    end
+    if now == 0 then at = at or x[k] else before, at = now, nil end
+  end
+  return found
+end
+
+-- The place between from and to where f(x), a difference, changes its sign, to a share of `tolerance` (0.001 unless given) of what
+-- is between, halved in x or (log = true) in its logarithm; nil if the sign is the same at both ends.
+function trial.bisect(f, from, to, options)
+  local log, tolerance = options and options.log, options and options.tolerance or 1e-3
+  local function place(part) return log and from * (to / from) ^ part or from + (to - from) * part end
+  local low, high = 0, 1
+  local below, above = f(from), f(to)
+  if below == 0 then return from end
+  if above == 0 then return to end
+  if (below < 0) == (above < 0) then return nil end
+  while high - low > tolerance do
+    local middle = (low + high) / 2
+    local value = f(place(middle))
+    if value == 0 then return place(middle) end
+    if (value < 0) == (below < 0) then low = middle else high = middle end
+  end
+  return place((low + high) / 2)
+end
+
+-- -- strategies -------------------------------------------------------------------------------------------
+
+-- The same degrees and devices in a problem whose model has those operators and whose topology as many devices.
+function trial.onto(problem, strategy)
+  local from = strategy.problem
+  if from == problem or (from.model == problem.model and from.topology == problem.topology) then return strategy end
+  local copy = problem:strategy("whole", { name = strategy.name })
+  for op in problem.model:ops() do
+    local configuration = strategy:get(op.name)
+    copy:set(op.name, { degrees = configuration.degrees, devices = configuration.devices })
+  end
+  return copy
+end
+
+local function dimension(op, class)
+  for _, d in ipairs(op.dims) do
+    if d.class == class then return d end
+  end
+end
+
+-- Every operator with weights in `parts` by parameter and the rest of the devices by sample; the others by sample alone.
+-- Parts of one parameter split are neighbours, or (apart) as far from each other as they can be.
+local function mixed(problem, parts, apart)
+  local devices = problem.topology.devices
+  local strategy = problem:strategy("data_parallel", { name = ("tensor %d%s"):format(parts, apart and " apart" or "") })
+  local changed = false
+  for op in problem.model:ops() do
+    local p, s = dimension(op, "p"), dimension(op, "s")
+    local samples = devices // parts
+    if op.parameters > 0 and p and s and p.extent // p.grain >= parts and s.extent // s.grain >= samples then
+      local places = {}
+      for i = 0, samples - 1 do
+        for k = 0, parts - 1 do
+          places[i * parts + k + 1] = apart and k * samples + i + 1 or i * parts + k + 1
+        end
+      end
+      strategy:set(op.name, { degrees = { [s.name] = samples, [p.name] = parts }, devices = places })
+      changed = true
+    end
+  end
+  return changed and strategy
+end
+
+-- A list of strategies that people would try on a problem: the ready-made ones, parameters split in 2, 4, ... parts (of
+-- neighbours, "tensor 4", and of devices far apart, "tensor 4 apart") with samples over the rest, and `random` ones (0
+-- unless given) from `seed`.  What comes out equal is there once.
+function trial.strategies(problem, options)
+  local random, seed = options and options.random or 0, options and options.seed or 0
+  local list = {}
+  local function add(strategy)
+    for _, there in ipairs(list) do
+      if there == strategy then return end
+    end
+    list[#list + 1] = strategy
+  end
+  for _, kind in ipairs { "data_parallel", "model_parallel", "expert_cnn", "expert_rnn" } do
+    local ok, strategy = pcall(problem.strategy, problem, kind)
+    if ok then add(strategy) end -- some networks have no expert of the other kind
+  end
+  local parts, devices = 2, problem.topology.devices
+  while parts <= devices do
+    if devices % parts == 0 then
+      for _, apart in ipairs { false, true } do
+        local strategy = mixed(problem, parts, apart)
+        if strategy then add(strategy) end
+      end
+    end
+    parts = 2 * parts
+  end
+  for i = 1, random do add(problem:strategy("random", { seed = seed + i, name = "random " .. i })) end
+  return list
+end
+
+-- -- the trial --------------------------------------------------------------------------------------------
+
+local presets = { proposals = 0, seed = 0, runs = 4, simple = false, broken = false, strategies = false, time = false }
+
+-- The step time, and how far it moves when durations do by a picosecond.
+local function simulated(runs)
+  return function(problem, strategy)
+    local r <close> = problem:simulate(strategy)
+    return r.step_time, runs > 0 and r:sensitivity { runs = runs }.spread or 0
+  end
+end
+
+local function least(rows, of)
+  local best = rows[1]
+  for _, row in ipairs(rows) do
+    if row[of] < best[of] then best = row end
+  end
+  return best
+end
+
+-- The best that a short search finds from the best of the list: a strategy of `problem`, and its cost there.
+local function search_from(problem, start, proposals, seed)
+  if proposals == 0 then return start end
+  local search <close> = soapstone.search.mcmc(problem, { start = start, proposals = proposals, seed = seed, threads = 1 })
+  return search:run().best
+end
+
+local function errors_of(rows)
+  local errors, worst = {}, rows[1].error
+  for i, row in ipairs(rows) do
+    errors[i] = row.error
+    if math.abs(row.error) > math.abs(worst) then worst = row.error end
+  end
+  return { median = trial.median(errors), worst = worst }
+end
+
+local function check(o)
+  for name in soapstone.pairs(o) do
+    if presets[name] == nil then refuse("trial.compare: unknown option '%s'", name) end
+  end
+  if not (o.simple and o.broken and o.strategies and o.strategies[1]) then
+    refuse "trial.compare needs { simple =, broken =, strategies = }: two problems and a list that is not empty"
+  end
+end
+
+-- A simple problem against a broken one over strategies (of one of the two).  Each row has `name`, the step times `simple` and
+-- `broken`, and the `error` simple / broken - 1, of which result.error has the median and the `worst` of either sign.  `tau` and
+-- `pairs` are as above, where the noise of a step time is the spread that so many `runs` with durations moved by a picosecond
+-- show (0: none); result.noise has the greatest of each.  `regret` is the broken step time of the strategy found under the
+-- simple problem over that of the one found under the broken one, less 1: found is the best of the list (`best`) and then a
+-- search of so many `proposals` under each problem (0: no search).  `chosen` is the same without the search.  time(problem,
+-- strategy), if given, says seconds and noise in place of one simulated step, but for the search.
+function trial.compare(o)
+  check(o)
+  local proposals, seed = o.proposals or presets.proposals, o.seed or presets.seed
+  local time = o.time or simulated(o.runs or presets.runs)
+  local rows, noise, on = {}, { {}, {} }, { {}, {} }
+  for i, strategy in ipairs(o.strategies) do
+    local row = { name = strategy.name, position = i }
+    on[1][i], on[2][i] = trial.onto(o.simple, strategy), trial.onto(o.broken, strategy)
+    row.simple, noise[1][i] = time(o.simple, on[1][i])
+    row.broken, noise[2][i] = time(o.broken, on[2][i])
+    noise[1][i], noise[2][i] = noise[1][i] or 0, noise[2][i] or 0
+    row.error = row.simple / row.broken - 1
+    rows[i] = row
+  end
+  local simple, broken = {}, {}
+  for i, row in ipairs(rows) do simple[i], broken[i] = row.simple, row.broken end
+  local by_simple, by_broken = least(rows, "simple"), least(rows, "broken")
+  local result = { rows = rows, error = errors_of(rows), best = { simple = by_simple.name, broken = by_broken.name },
+    noise = { simple = math.max(table.unpack(noise[1])), broken = math.max(table.unpack(noise[2])) },
+    chosen = by_simple.broken / by_broken.broken - 1 }
+  result.tau, result.pairs = trial.tau(simple, broken, noise)
+  local found_simple = search_from(o.simple, on[1][by_simple.position], proposals, seed)
+  local found_broken = search_from(o.broken, on[2][by_broken.position], proposals, seed)
+  result.found = { simple = (time(o.broken, trial.onto(o.broken, found_simple))), broken = (time(o.broken, found_broken)) }
+  result.regret = result.found.simple / result.found.broken - 1
+  for _, row in ipairs(rows) do row.position = nil end
+  return result
+end
+
+-- -- sweeps over processes --------------------------------------------------------------------------------
+
+local function packed(value, inside)
+  local kind = type(value)
+  if kind == "number" or kind == "string" or kind == "boolean" or kind == "nil" then
+    return (("%q"):format(value):gsub("\\\n", "\\n"))
+  end
+  if kind ~= "table" or inside > 20 then
+    error(("a cell gives numbers, texts and tables of them, not a %s"):format(kind == "table" and "deeper table" or kind), 0)
+  end
+  local parts = {}
+  for key, element in soapstone.pairs(value) do
+    parts[#parts + 1] = ("[%s]=%s"):format(packed(key, inside + 1), packed(element, inside + 1))
+  end
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+
+local function unpacked(text)
+  return load("return " .. text, "=cell", "t", {})()
+end
+
+local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
+
+-- What runs this script again: everything before its name, the name, and its words.
+local function command()
+  local words, first = {}, 0
+  while arg[first - 1] do first = first - 1 end
+  for i = first, #arg do words[#words + 1] = quoted(arg[i]) end
+  return table.concat(words, " ")
+end
+
+local function processors()
+  local pipe = io.popen "nproc 2>/dev/null"
+  local number = pipe and pipe:read "n"
+  if pipe then pipe:close() end
+  return number or 1
+end
+
+local mark = "soapstone cell "
+
+-- One cell as a line: whether it went well, and what it gave or why not.
+local function done(cell, run, k)
+  math.randomseed(k)
+  local ok, value = pcall(run, cell, k)
+  if ok then ok, value = pcall(packed, value, 0) end
+  return ("%s%d %s %s"):format(mark, k, ok, ok and value or packed(tostring(value), 0))
+end
+
+local function serve(cells, run, k, n)
+  for i = k, #cells, n do
+    io.stdout:write(done(cells[i], run, i), "\n")
+    io.stdout:flush()
+  end
+  os.exit(0, true)
+end
+
+local function read_line(pipe)
+  for line in pipe:lines() do
+    if line:sub(1, #mark) == mark then return line end -- anything else is what the script printed
+  end
+end
+
+local function describe(cell)
+  if type(cell) ~= "table" then return tostring(cell) end
+  local parts = {}
+  for name, value in soapstone.pairs(cell) do
+    if type(value) ~= "table" and type(value) ~= "userdata" then
+      parts[#parts + 1] = type(name) == "string" and ("%s %s"):format(name, value) or tostring(value)
+    end
+  end
+  return table.concat(parts, ", ")
+end
+
+local function start_all(n)
+  local pipes = {}
+  for k = 1, n do
+    pipes[k] = assert(io.popen(("SOAPSTONE_SWEEP=%d/%d %s"):format(k, n, command())))
+  end
+  return pipes
+end
+
+local swept = false
+
+-- run(cell, number) for each cell of a list, and the list of what these gave: numbers, texts and tables of them.  The
+-- script is started again as `workers` processes (0, unless given: as many as there are processors), of which each takes
+-- every so-manieth cell, at the one sweep that a script may have; so nothing but the cell, its number and the script's
+-- words may decide what comes out, and math.random begins anew in each cell.  What a cell prints is lost.
+function trial.sweep(cells, run, options)
+  if swept then refuse "trial.sweep: a script can have one sweep; put all cells into one list" end
+  swept = true
+  local k, n = (os.getenv "SOAPSTONE_SWEEP" or ""):match "^(%d+)/(%d+)$"
+  if k then serve(cells, run, math.tointeger(k), math.tointeger(n)) end
+  local workers = options and options.workers or 0
+  if workers == 0 then workers = processors() end
+  workers = math.min(workers, #cells)
+  local pipes = workers > 1 and start_all(workers)
+  local results, wrong = {}, nil
+  for i, cell in ipairs(cells) do
+    soapstone.progress(("cell %d of %d: %s"):format(i, #cells, describe(cell)))
+    local line = pipes and read_line(pipes[(i - 1) % workers + 1]) or not pipes and done(cell, run, i)
+    local ok, value = (line or ""):match("^" .. mark .. i .. " (%l+) (.*)$")
+    if ok ~= "true" then
+      wrong = ("cell %d (%s): %s"):format(i, describe(cell), ok and unpacked(value) or "its process ended without a result")
+      break
+    end
+    results[i] = unpacked(value)
+  end
+  soapstone.progress(nil)
+  for _, pipe in ipairs(pipes or {}) do pipe:close() end
+  if wrong then refuse("trial.sweep: %s", wrong) end
+  return results
+end
+
+-- The one sentence that an experiment ends with.
+function trial.result(format, ...)
+  print("\nresult: " .. format:format(...))
+end
+
+return trial

@@ -1,0 +1,202 @@
+-- What soapstone.trial counts, against numbers by hand; wrong input first.
+local check = require "check"
+local small = require "small"
+local soapstone = require "soapstone"
+local trial = require "soapstone.trial"
+
+local claim, equal, near, fails = check.claim, check.equal, check.near, check.fails
+
+claim("what makes no sense is refused", function()
+  fails("3 values and 2 have no common order", trial.tau, { 1, 2, 3 }, { 1, 2 })
+  fails("2, 2 and 1 values are no two curves", trial.crossing, { 1, 2 }, { 3, 4 }, { 5 })
+  fails("nothing in the list", trial.median, {})
+  fails("needs { simple =, broken =, strategies = }", trial.compare, {})
+  fails("unknown option 'proposal'", trial.compare, { proposal = 3 })
+end)
+
+claim("medians are in the middle", function()
+  equal(trial.median { 7 }, 7)
+  equal(trial.median { 9, -3, 5 }, 5)
+  equal(trial.median { 9, -3, 5, 6 }, 5.5)
+end)
+
+claim("tau-b by hand", function()
+  -- 10 pairs, of which (2, 3) and (4, 5) are turned round
+  near(trial.tau({ 1, 2, 3, 4, 5 }, { 10, 30, 20, 50, 40 }), (8 - 2) / 10)
+  near(trial.tau({ 3, 1, 2 }, { 1, 3, 2 }), -1)
+  -- a: 1 2 2 4, b: 5 5 6 9: one pair tied in each, none in both: (4 - 0) / sqrt(5 * 5)
+  local tau, pairs_of = trial.tau({ 1, 2, 2, 4 }, { 5, 5, 6, 9 })
+  near(tau, 4 / 5)
+  equal(pairs_of.agree, 4)
+  equal(pairs_of.against, 0)
+  equal(pairs_of.tied, 2)
+  equal(trial.tau({ 3, 3, 3 }, { 1, 2, 3 }), nil)
+end)
+
+claim("values closer than the noise are tied", function()
+  local a, b = { 100, 101, 200 }, { 100, 99, 200 }
+  near(trial.tau(a, b), 1 / 3)
+  near(trial.tau(a, b, { 0.011, 0.011 }), 1) -- pairs tied in both are left out
+  near(trial.tau(a, b, { 0.011, 0 }), 2 / math.sqrt(2 * 3))
+  near(trial.tau(a, b, { 0.009, 0.009 }), 1 / 3)
+  -- of two values the noisier counts
+  near(trial.tau(a, b, { { 0.011, 0, 0 }, { 0, 0.011, 0 } }), 1)
+  near(trial.tau(a, b, { { 0, 0, 0.011 }, { 0, 0, 0.011 } }), 1 / 3)
+end)
+
+claim("curves cross where the logarithm of their ratio is nought", function()
+  local list = trial.crossing({ 1, 2, 4 }, { 1, 2, 4 }, { 2, 2.5, 2 })
+  equal(#list, 1)
+  equal(list[1].below, "a")
+  near(list[1].at, 2 + 2 * math.log(1.25) / (math.log(1.25) + math.log(2)))
+  near(trial.crossing({ 10, 1000 }, { 1, 4 }, { 4, 1 }, { log = true })[1].at, 100)
+  near(trial.crossing({ 10, 1000 }, { 1, 4 }, { 4, 1 })[1].at, 505)
+  equal(#trial.crossing({ 1, 2, 3 }, { 1, 2, 3 }, { 2, 3, 4 }), 0)
+  equal(#trial.crossing({ 1, 2, 3 }, { 1, 3, 1 }, { 2, 3, 2 }), 0) -- touches, and goes back
+  local touched = trial.crossing({ 1, 2, 3 }, { 3, 3, 3 }, { 2, 3, 4 })
+  equal(#touched, 1)
+  equal(touched[1].at, 2)
+  equal(touched[1].below, "b")
+  equal(#trial.crossing({ 1, 2, 3, 4 }, { 1, 3, 1, 3 }, { 2, 2, 2, 2 }), 3)
+end)
+
+claim("bisection comes as near as it was told", function()
+  near(trial.bisect(function(x) return x * x - 2 end, 0.5, 9, { tolerance = 1e-9 }), math.sqrt(2), 1e-7)
+  near(trial.bisect(function(x) return 300 - x end, 1, 1e6, { log = true, tolerance = 1e-9 }), 300, 1e-6)
+  equal(trial.bisect(function(x) return x - 3 end, 3, 5), 3)
+  equal(trial.bisect(function() return 1 end, 3, 5), nil)
+end)
+
+local model, quad = small.net(), small.quad()
+local simple = soapstone.problem { model = model, topology = quad }
+
+claim("a strategy goes onto a problem of another topology", function()
+  local other = soapstone.problem { model = small.net(), topology = small.quad() }
+  local strategy = simple:strategy("random", { seed = 5, name = "luck" })
+  local there = trial.onto(other, strategy)
+  equal(there.name, "luck")
+  equal(there.problem == other, true)
+  for op in model:ops() do
+    equal(table.concat(there:get(op.name).devices, " "), table.concat(strategy:get(op.name).devices, " "))
+  end
+  equal(other:simulate(there).step_time, simple:simulate(strategy).step_time)
+  equal(trial.onto(simple, strategy) == strategy, true)
+end)
+
+claim("strategies that people would try are there once each", function()
+  local list, names = trial.strategies(simple, { random = 2, seed = 3 }), {}
+  for i, strategy in ipairs(list) do
+    names[strategy.name] = strategy
+    for k = 1, i - 1 do assert(list[k] ~= strategy, strategy.name) end
+  end
+  for _, name in ipairs { "data_parallel", "model_parallel", "expert_cnn", "tensor 2", "tensor 2 apart", "random 2" } do
+    assert(names[name], name)
+  end
+  equal(table.concat(names["tensor 2"]:get("fc1").devices, " "), "1 2 3 4")
+  equal(table.concat(names["tensor 2 apart"]:get("fc1").devices, " "), "1 3 2 4")
+end)
+
+claim("errors, tau and regret of times by hand", function()
+  local list = { simple:strategy "data_parallel", simple:strategy "model_parallel", simple:strategy "whole" }
+  local seconds = { data_parallel = { 2, 5 }, model_parallel = { 3, 4 }, whole = { 9, 6 } }
+  local broken = soapstone.problem { model = model, topology = quad, links = "shared" }
+  local t = trial.compare { simple = simple, broken = broken, strategies = list,
+    time = function(p, strategy) return seconds[strategy.name][p == simple and 1 or 2] end }
+  near(t.error.median, 3 / 4 - 1)
+  near(t.error.worst, 2 / 5 - 1)
+  near(t.tau, 1 / 3)
+  equal(t.best.simple, "data_parallel")
+  equal(t.best.broken, "model_parallel")
+  near(t.chosen, 5 / 4 - 1)
+  near(t.regret, 5 / 4 - 1)
+  near(t.rows[3].error, 9 / 6 - 1)
+end)
+
+claim("a trial of a problem against itself finds nothing", function()
+  local t = trial.compare { simple = simple, broken = simple, strategies = trial.strategies(simple), proposals = 50, seed = 7 }
+  equal(t.error.worst, 0)
+  equal(t.regret, 0)
+  equal(t.chosen, 0)
+  equal(t.pairs.against, 0)
+  assert(t.found.simple <= t.rows[1].simple)
+end)
+
+claim("a search under each problem starts from the best there, and regret compares them under the broken one", function()
+  local broken = soapstone.problem { model = model, topology = quad, links = "shared" }
+  local list = trial.strategies(simple)
+  local t = trial.compare { simple = simple, broken = broken, strategies = list, proposals = 60, seed = 7 }
+  local function found(p, best)
+    for _, s in ipairs(list) do
+      if s.name == best then
+        return soapstone.search.mcmc(p, { start = trial.onto(p, s), proposals = 60, seed = 7 }):run().best
+      end
+    end
+  end
+  local by_simple = broken:simulate(trial.onto(broken, found(simple, t.best.simple))).step_time
+  local by_broken = broken:simulate(found(broken, t.best.broken)).step_time
+  equal(t.found.simple, by_simple)
+  equal(t.found.broken, by_broken)
+  equal(t.regret, by_simple / by_broken - 1)
+end)
+
+-- Sweeps are of a script of their own, which is started again.
+local function script(text, words)
+  local file = assert(io.open("swept.lua", "w"))
+  file:write(text)
+  file:close()
+  local pipe = io.popen(("'%s' run swept.lua %s 2>&1"):format(arg[-2], words))
+  local said = pipe:read "a"
+  local _, _, status = pipe:close()
+  os.remove "swept.lua"
+  return said, status
+end
+
+local cells = [[
+local trial = require "soapstone.trial"
+local list = trial.sweep({ { a = 3 }, { a = 4, b = "it's" }, { a = 5 }, { a = 6 }, { a = 7 } }, function(cell, k)
+  if arg[2] == "fails" and cell.a == 4 then error "oh\nno" end
+  if arg[2] == "leaves" and cell.a == 5 then os.exit(0) end
+  if arg[2] == "function" then return print end
+  print "a cell talks"
+  return { k * cell.a, math.random(), "x\ny", { 0.1, cell.b } }
+end, { workers = tonumber(arg[1]) })
+for i, r in ipairs(list) do print(i, r[1], r[2], r[3], r[4][1], r[4][2]) end
+if arg[2] == "twice" then trial.sweep({}, print) end
+]]
+
+claim("a sweep gives the same whatever the number of workers", function()
+  local one = script(cells, "1"):gsub("a cell talks\n", "")
+  local two, three = script(cells, "2 'a b'"), script(cells, "3")
+  check.contains(one, "5\t35\t")
+  check.contains(one, "\t0.1\tit's\n")
+  equal(two, one)
+  equal(three, one)
+  equal((script(cells, "9")), one)
+end)
+
+claim("a cell that fails names itself", function()
+  for _, workers in ipairs { 1, 2 } do
+    local said, status = script(cells, workers .. " fails")
+    check.contains(said, "cell 2 (a 4, b it's): ")
+    check.contains(said, "oh\nno")
+    equal(status, 2)
+  end
+  check.contains(script(cells, "2 leaves"), "cell 3 (a 5): its process ended without a result")
+  check.contains(script(cells, "2 function"), "cell 1 (a 3): a cell gives numbers, texts and tables of them, not a function")
+  check.contains(script(cells, "1 twice"), "a script can have one sweep")
+end)
+
+claim("editors and the page know every function", function()
+  local function read(name)
+    local file = assert(io.open((os.getenv "SS_SRCDIR" or soapstone.home) .. "/" .. name))
+    local text = file:read "a"
+    file:close()
+    return text
+  end
+  local annotations, page, known = read "scripts/lua/luals/soapstone/trial.lua", read "docs/lua-api.md", {}
+  for name in annotations:gmatch "\nfunction trial%.(%w+)%(" do known[name] = true end
+  equal(check.keys(known), check.keys(trial))
+  for name in pairs(trial) do check.contains(page, "`trial." .. name) end
+end)
+
+check.done()
