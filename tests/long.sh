@@ -33,6 +33,7 @@ step() {
 step "a million task graphs against the slow twin" ./tests/property/prop_engine 1000000 20
 step "a hundred thousand sequences of flows against the slow twin" ./tests/property/prop_sharing 100000 20
 step "a hundred thousand task graphs over shared links against the slow twin" ./tests/property/prop_shared 100000 20
+step "two hundred thousand runs that are changed on the way against the slow twin" ./tests/property/prop_run 200000 20
 step "a hundred thousand lowerings against the slow twin" ./tests/property/prop_lower 100000 20
 step "a million changes in place, and ten thousand in a row, against simulating anew" ./tests/property/prop_live 1000000 20 10000
 step "two hundred thousand changes in place over shared links" ./tests/property/prop_live_shared 20000 20
