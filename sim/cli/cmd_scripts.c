@@ -21,7 +21,8 @@
 
 static const ss_flag simulate_flags[] = {
     {"dag", 0, "FILE", "a bare task graph in JSON, instead of a model"},
-    {"links", 0, "MODE", "fifo-hop, fifo-pipe, fifo-path or shared"},
+    {"links", 0, "MODE",
+     "what a transfer does to its links: fifo-hop, fifo-pipe, fifo-path, shared"},
     {"segment", 0, "SIZE", "messages are cut into pieces of this size: \"4 MiB\""},
     {"max-segments", 0, "N", "and into no more than so many"},
     {"model", 'm', "NAME", "one of models/ (nmt), or the path of a file of your own"},
@@ -81,7 +82,8 @@ static int simulate(ss_cli *cli)
 const ss_command ss_command_simulate = {
     .name = "simulate",
     .summary = "Simulates one step and prints what it says",
-    .usage = "simulate --model NAME --topology NAME [--strategy NAME,...] [--option KEY=VALUE]...\n"
+    .usage = "simulate --model NAME --topology NAME [--strategy NAME,...] [--links MODE]\n"
+             "                          [--option KEY=VALUE]...\n"
              "       soapstone simulate --dag FILE.json [--links MODE] [--segment SIZE]",
     .about =
         "Without --strategy all that fit are compared. With --dag the makespan and the finish\n"

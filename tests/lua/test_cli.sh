@@ -79,6 +79,9 @@ expect 2 "--option model=3: the model is given by --model" simulate -m mlp -t ri
 expect 2 "--option topology=8: the topology is given by --topology" simulate -m mlp -t ring -o topology=8
 expect 2 "--option costs=times.csv: measured times are given by --costs FILE" simulate -m mlp -t ring -o costs=times.csv
 expect 2 "nowhere.csv: there is no such file" simulate -m mlp -t ring --costs nowhere.csv
+expect 2 "--links and --option links=... say the same: give one of them" simulate -m mlp -t ring --links shared -o links=shared
+expect 2 "option 'links' cannot be 'sharde'; did you mean 'shared'?" simulate -m mlp -t ring --links sharde
+expect 0 "links shared" simulate -m mlp -t ring --links shared -s data_parallel
 expect 2 "--costs does not go with --dag" simulate --dag x.json --costs x.csv
 expect 2 "--strategy: whole is there twice" simulate -m mlp -t ring -s whole,data_parallel,whole
 expect 2 "--strategy: whole is there twice" simulate -m mlp -t ring -s whole -s whole

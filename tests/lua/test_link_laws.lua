@@ -89,6 +89,26 @@ claim("what was in force is said, and a link can be changed later", function()
     "A2 full bandwidth, links fifo-hop, what its links fall short of is left aside")
 end)
 
+claim("devices that share an adapter share what it can inject, and a bus is one for both directions", function()
+  local t = soapstone.topology.new { name = "nic" }
+  local nic, far = t:switch "nic", t:device("far", { kind = "p100" })
+  for i = 1, 2 do t:link(t:device("near" .. i, { kind = "p100" }), nic, { bandwidth = "10 GB/s" }) end
+  t:link(nic, far, { bandwidth = "1 GB/s" })
+  local run = soapstone.run { topology = t, links = "shared" }
+  local a, b = run:send("near1", "far", 1000), run:send("near2", "far", 1000)
+  run:finish()
+  equal(run:task(a).finish, 2e-6)
+  equal(run:task(b).finish, 2e-6)
+  local bus = soapstone.topology.new { name = "bus" }
+  bus:link(bus:device("a", { kind = "p100" }), bus:device("b", { kind = "p100" }),
+    { bandwidth = "1 GB/s", duplex = "half" })
+  local there_and_back = soapstone.run { topology = bus, links = "shared" }
+  there_and_back:send("a", "b", 1000)
+  local back = there_and_back:send("b", "a", 1000)
+  there_and_back:finish()
+  equal(there_and_back:task(back).finish, 2e-6)
+end)
+
 claim("a route may weigh more than another", function()
   local t = pair()
   t:route("a", "b", { 1, 3 }, { weight = 3 })

@@ -58,11 +58,25 @@ local function print_table(problem, results, notes)
   print(report.wrap("assumptions: " .. report.assumptions(results), 100, 2))
 end
 
+-- What can be said in a word of its own as well as by --option.
+local function take_over(problem)
+  for _, name in ipairs { "links", "segment", "max-segments" } do
+    local option = name:gsub("-", "_")
+    if given[name] and problem[option] ~= nil then
+      soapstone.refuse("--%s and --option %s=... say the same: give one of them", name, option)
+    end
+    if given[name] then
+      problem[option] = name == "max-segments" and parts.count(name) or value_of(last(name))
+    end
+  end
+end
+
 local function simulate_model()
-  refuse_with("--model", { "dag", "links", "segment", "max-segments" })
+  refuse_with("--model", { "dag" })
   if not given.model then soapstone.refuse("--model is missing (or --dag)") end
   if not given.topology then soapstone.refuse("--topology is missing") end
   local options = parts.read_options()
+  take_over(options.problem)
   local names, all = strategy_names()
   if given["by-name"] and (all or not table.concat(names, " "):find "[./]") then
     soapstone.refuse("--by-name is for strategies from files: --strategy FILE")
