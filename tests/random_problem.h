@@ -234,6 +234,9 @@ static void random_config(ss_strategy *s, uint32_t op)
     net_must(ss_strategy_set(s, (ss_op){op}, degree, rank, device, parts, &err), &err);
 }
 
+static bool
+    random_has_bus; /* of the last topology: between two devices that no switch is between */
+
 static ss_topology *random_topology(void)
 {
     bool many = chance(5); /* more than fit in one word of a set of devices */
@@ -243,7 +246,8 @@ static ss_topology *random_topology(void)
     for (uint32_t d = 1; d <= t->devices; d++)
         if (chance(20))
             t->device[d].def.machine = 0; /* alone */
-    if (t->devices > 1 && chance(50)) {   /* a bus beside the switches */
+    random_has_bus = t->devices > 1 && chance(50);
+    if (random_has_bus) { /* beside the switches */
         ss_link_def bus = {.bytes_per_s = 3e6, .latency_s = 1e-7, .half_duplex = true, .weight = 1};
         ss_link link;
         net_must(ss_topology_add_link(t, t->device[1].node, t->device[2].node, &bus, &link, &err),
@@ -259,6 +263,11 @@ static ss_lower_options random_options(void)
     o.lumped = o.training && chance(15);
     o.coalesce = chance(50) ? SS_COALESCE_PER_DEVICE : SS_COALESCE_NONE;
     o.sync = (ss_sync)draw(0, SS_SYNCS - 1);
+    if (o.sync == SS_SYNC_IN_NETWORK && random_has_bus)
+        o.sync = SS_SYNC_HIERARCHICAL;
+    if (o.sync == SS_SYNC_TREE || o.sync == SS_SYNC_DOUBLE_TREE || o.sync == SS_SYNC_IN_NETWORK ||
+        o.sync == SS_SYNC_AUTO)
+        o.chunk_bytes = chance(50) ? 0 : draw(1, 60);
     o.overlap = chance(70);
     o.aggregate = o.sync >= SS_SYNC_RING && chance(40);
     o.partial_sums = chance(50);
@@ -274,7 +283,6 @@ static inline ss_lower_options random_shared_options(void)
 {
     ss_lower_options o = random_options();
     o.links = SS_LINKS_SHARED;
-    o.aggregate = false;
     o.sync = o.sync == SS_SYNC_CLOSED_FORM ? SS_SYNC_RING : o.sync;
     return o;
 }

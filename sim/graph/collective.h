@@ -5,7 +5,7 @@
  * data it passes on and, where a member sends several, its own one before, so that a member takes
  * its rounds in order and has one message of an algorithm under way at a time (trees: one on each
  * branch).  The lowering expands the list to transfers, or asks for the closed form and makes one
- * task of it.  docs/decisions/0036-collectives-and-their-closed-forms.md has the choices.
+ * task of it.  docs/decisions/0038-collectives-and-their-closed-forms.md has the choices.
  *
  * Operations, and what `bytes` are of (as nccl-tests counts, doc/PERFORMANCE.md there):
  *   all_reduce      the tensor; everyone ends with the sum

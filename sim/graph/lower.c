@@ -26,8 +26,9 @@ ss_lower_options ss_lower_options_start(void)
 
 static ss_status refuse_options(const ss_lower_options *o, ss_error *err)
 {
-    bool collective =
-        o->sync == SS_SYNC_RING || o->sync == SS_SYNC_TREE || o->sync == SS_SYNC_TWO_LEVEL;
+    bool collective = o->sync >= SS_SYNC_RING;
+    bool chunked = o->sync == SS_SYNC_TREE || o->sync == SS_SYNC_DOUBLE_TREE ||
+                   o->sync == SS_SYNC_IN_NETWORK || o->sync == SS_SYNC_AUTO;
     if ((unsigned)o->sync >= SS_SYNCS)
         return ss_fail(err, SS_EINVAL, "sync %d does not exist", (int)o->sync);
     if ((unsigned)o->coalesce > SS_COALESCE_PER_DEVICE)
@@ -40,14 +41,22 @@ static ss_status refuse_options(const ss_lower_options *o, ss_error *err)
     if (o->aggregate && o->training && !collective)
         return ss_fail(
             err, SS_EINVAL,
-            "aggregate makes one task of a meeting by ring, tree or two_level, and sync is "
+            "aggregate makes one task of an all-reduce (ring, tree, two_level, ...), and sync is "
             "%s",
             ss_sync_name(o->sync));
-    if (o->links == SS_LINKS_SHARED && o->training && o->aggregate)
+    if (o->links == SS_LINKS_SHARED && o->training && o->aggregate && o->flow_limit > 0)
         return ss_fail(
             err, SS_EINVAL,
-            "aggregate makes one task that holds its links, and shared links are held by "
-            "nobody: give one of the two");
+            "flow_limit is of one message, and aggregate makes one flow of all that meet: "
+            "give one of the two");
+    if (o->chunk_bytes < 0)
+        return ss_fail(err, SS_EINVAL, "chunks of %lld bytes: give a positive size, or 0 for none",
+                       (long long)o->chunk_bytes);
+    if (o->chunk_bytes && o->training && !chunked)
+        return ss_fail(
+            err, SS_EINVAL,
+            "chunk cuts what tree, double_tree, in_network and auto pass on, and sync is %s",
+            ss_sync_name(o->sync));
     if (o->links == SS_LINKS_SHARED && o->training && o->sync == SS_SYNC_CLOSED_FORM)
         return ss_fail(
             err, SS_EINVAL,
@@ -443,6 +452,9 @@ static void free_scratch(struct ss_lower_scratch *s)
     ss_free(s->machine);
     ss_free(s->of_machine);
     ss_free(s->resource);
+    ss_free(s->told_next);
+    ss_free(s->no_limit);
+    ss_reduction_tree_free(&s->tree);
     ss_messages_free(&s->messages);
     ss_free(s);
 }

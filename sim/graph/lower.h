@@ -53,6 +53,14 @@ typedef enum ss_sync {
     SS_SYNC_RING,
     SS_SYNC_TREE,
     SS_SYNC_TWO_LEVEL,
+    SS_SYNC_BIDIRECTIONAL_RING,
+    SS_SYNC_DOUBLE_TREE,
+    SS_SYNC_HALVING_DOUBLING,
+    SS_SYNC_HIERARCHICAL,
+    SS_SYNC_IN_NETWORK,
+    /* The all-reduce whose closed form takes least, for each shard by its size, its holders and the
+     * links between neighbours among them: ss_collective_choose. */
+    SS_SYNC_AUTO,
     SS_SYNCS
 } ss_sync;
 
@@ -71,15 +79,19 @@ typedef struct ss_lower_options {
     bool lumped;   /* forward and backward as one task, activations charged once */
     ss_coalesce coalesce;
     ss_sync sync;
-    bool overlap;      /* meeting starts with each gradient; false: after all backward work */
-    bool aggregate;    /* each ring, tree or two-level meeting is one task of closed-form time that
-                        * holds all of its links */
-    bool partial_sums; /* adding n gradients takes a task that reads n and writes 1, element by
+    bool overlap;         /* meeting starts with each gradient; false: after all backward work */
+    bool aggregate;       /* each all-reduce is one task of closed-form time that holds all of its
+                        * links; or, where links are shared, a flow over all of them that alone
+                        * takes that time */
+    bool partial_sums;    /* adding n gradients takes a task that reads n and writes 1, element by
                         * element; false: it is free */
     double update_passes; /* update reads and writes its shard so often; 0: it is free */
     ss_links_mode links;
     bool ideal_links;      /* laws of links (link_law.h) and staging are left aside */
     double flow_limit;     /* shared: bytes a second that one message can have; 0: no limit */
+    int64_t chunk_bytes;   /* all-reduces that pass on a tensor as a whole (tree, double_tree,
+                          * in_network, and what auto chooses) do it in chunks of this size, 256 at
+                          * most; 0: in one, or as auto finds best */
     int64_t segment_bytes; /* messages are cut into pieces of this size, 0: never */
     uint32_t max_segments;
     /* How the task graph is run; it changes no task.  Not by priority: numbers are given to tasks, which
@@ -102,6 +114,8 @@ typedef struct ss_shard {
     ss_box box;
     int64_t bytes;
     uint32_t first_device, devices; /* rows of ss_lowered.shard_device */
+    ss_algorithm algorithm; /* of its meeting, where that is an all-reduce of several devices */
+    uint32_t chunks;
 } ss_shard;
 
 /* What labels say of weights (of others: tasks.h): `op` is the weight and `part` the row of the

@@ -97,21 +97,37 @@ static void weigh(ss_lowering *w, ss_device from, ss_device to)
     ss_tasks_set_flows(w->tasks, g ? g->weight : 1, w->options.flow_limit);
 }
 
+static ss_status refuse_bytes(const ss_lowering *w, int64_t bytes, ss_cargo cargo, ss_error *err)
+{
+    if (w->out->moved[cargo] <= INT64_MAX - bytes)
+        return SS_OK;
+    return ss_fail(err, SS_ERANGE, "more than 2^63 bytes of %ss would be moved",
+                   ss_cargo_name(cargo));
+}
+
+/* The message whose tasks were added last, from the first of them on. */
+static void note_sent(ss_lowering *w, uint32_t first, ss_task arrival, uint32_t arrivals,
+                      int64_t bytes, ss_cargo cargo, uint32_t *sent)
+{
+    struct ss_lower_scratch *s = w->s;
+    w->out->moved[cargo] += bytes;
+    *sent = ++s->sents;
+    s->sent[*sent] = (ss_sent){first, arrival.i, arrivals, bytes};
+}
+
 ss_status ss_lower_send(ss_lowering *w, ss_device from, ss_device to, int64_t bytes,
                         const ss_task_label *label, const ss_task *before, uint32_t befores,
                         uint32_t *sent, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
-    int64_t *moved = &w->out->moved[label->cargo];
     ss_route route;
     ss_status e = ss_routes_find(w->routes, from, to, &route, err);
     if (!e)
         e = SS_RESERVE(s->sent, s->sent_cap, (size_t)s->sents + 2, "messages", err);
+    if (!e)
+        e = refuse_bytes(w, bytes, (ss_cargo)label->cargo, err);
     if (e)
         return e;
-    if (*moved > INT64_MAX - bytes)
-        return ss_fail(err, SS_ERANGE, "more than 2^63 bytes of %ss would be moved",
-                       ss_cargo_name((ss_cargo)label->cargo));
     uint32_t first = w->tasks->n + 1;
     ss_task_label l = *label;
     l.kind = SS_TASK_TRANSFER;
@@ -124,10 +140,31 @@ ss_status ss_lower_send(ss_lowering *w, ss_device from, ss_device to, int64_t by
     if (e == SS_ERANGE)
         ss_fail_in(err, "from %s to %s", ss_topology_device_name(w->topology, l.from),
                    ss_topology_device_name(w->topology, l.to));
+    if (!e)
+        note_sent(w, first, arrival, arrivals, bytes, (ss_cargo)label->cargo, sent);
+    return e;
+}
+
+ss_status ss_lower_send_over_link(ss_lowering *w, ss_link link, int64_t bytes,
+                                  const ss_task_label *label, const ss_task *before,
+                                  uint32_t befores, uint32_t *sent, ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    ss_status e = SS_RESERVE(s->sent, s->sent_cap, (size_t)s->sents + 2, "messages", err);
+    if (!e)
+        e = refuse_bytes(w, bytes, (ss_cargo)label->cargo, err);
     if (e)
         return e;
-    *moved += bytes;
-    *sent = ++s->sents;
-    s->sent[*sent] = (ss_sent){first, arrival.i, arrivals, bytes};
-    return SS_OK;
+    uint32_t first = w->tasks->n + 1;
+    ss_task_label l = *label;
+    l.kind = SS_TASK_TRANSFER;
+    ss_task arrival;
+    uint32_t arrivals;
+    if (w->options.links == SS_LINKS_SHARED)
+        ss_tasks_set_flows(w->tasks, 1, w->options.flow_limit);
+    e = ss_tasks_transfer(w->tasks, &link.i, 1, bytes, w->options.segment_bytes,
+                          w->options.max_segments, &l, before, befores, &arrival, &arrivals, err);
+    if (!e)
+        note_sent(w, first, arrival, arrivals, bytes, (ss_cargo)label->cargo, sent);
+    return e;
 }

@@ -6,6 +6,7 @@
  *   lower_comm.c    pieces become edges or messages, in both directions; partial sums
  *   lower_shards.c  which device holds which box of which weight
  *   lower_sync.c    how the gradients of a weight meet, and its update
+ *   lower_meet.c    the all-reduces among these ways
  *   lower_memory.c  what is held in memory, from when until when
  *
  * A feed is one input of one operator that another operator makes.  A piece is what one part of the
@@ -38,11 +39,15 @@ typedef struct ss_sent {        /* one message */
     int64_t bytes;
 } ss_sent;
 
-/* What the meeting of a shard's gradients crosses, where it is one task. */
+/* What is known of the devices of the shard that met last. */
 typedef struct ss_lower_meeting {
     uint32_t first_device, devices; /* whose it is: rows of shard_device; devices 0: nobody's */
-    uint32_t where;                 /* the set of its links */
-    double latency_s[2], bytes_per_s[2]; /* the largest and the least; [1]: across machines */
+    bool has_tree, has_neighbours, has_links;
+    ss_wire neighbour[2];   /* round the ring, inside machines and across */
+    ss_algorithm algorithm; /* whose links these are */
+    uint32_t where;         /* the set of them */
+    double slowest;         /* the least bandwidth of one */
+    ss_wire wire[2]; /* of its messages; [1]: across machines, of those that tell them apart */
 } ss_lower_meeting;
 
 /* Working memory, kept from one lowering to the next. */
@@ -134,6 +139,11 @@ struct ss_lower_scratch {
     bool *member_added; /* by member of a collective: whether it has sent its gradient on */
     uint32_t *member_told, *machine;
     uint32_t member_cap;
+    uint32_t *told_next; /* by message: the next one that a member's result is made of */
+    uint32_t told_next_cap;
+    ss_reduction_tree tree; /* of the switches between the members */
+    double *no_limit;
+    uint32_t no_limit_cap;
     uint32_t *of_machine; /* its first member in the shard at hand, if that lies in it */
     uint32_t of_machine_cap;
     ss_lower_meeting meeting;
@@ -200,6 +210,10 @@ ss_status ss_lower_cover(struct ss_lower_scratch *s, int64_t *covered, double *a
 ss_status ss_lower_send(ss_lowering *w, ss_device from, ss_device to, int64_t bytes,
                         const ss_task_label *label, const ss_task *before, uint32_t befores,
                         uint32_t *sent, ss_error *err);
+/* The same over one link, between nodes of which one is a switch; from and to are those of the label. */
+ss_status ss_lower_send_over_link(ss_lowering *w, ss_link link, int64_t bytes,
+                                  const ss_task_label *label, const ss_task *before,
+                                  uint32_t befores, uint32_t *sent, ss_error *err);
 /* The task added last waits for all of a message. */
 ss_status ss_lower_after_sent(ss_lowering *w, uint32_t sent, ss_error *err);
 
@@ -226,6 +240,20 @@ ss_status ss_lower_shards_of(ss_lowering *w, ss_weight weight, ss_error *err);
 /* lower_sync.c: barriers; then, weight by weight, the meeting of its gradients, its update, and the
  * new weights on their way back.  s->waits is 0 before the first weight. */
 bool ss_lower_has_barriers(const ss_lowering *w);
+/* For lower_meet.c.  Rows are of shard_device.  What a device's own gradient waits for, into s->before; the task
+ * added last waits for it; the update of the row at hand waits for a task, or for a message. */
+ss_status ss_lower_own_sources(ss_lowering *w, uint32_t row, uint32_t *n, ss_error *err);
+ss_status ss_lower_after_own(ss_lowering *w, uint32_t row, ss_error *err);
+ss_status ss_lower_wait_for(struct ss_lower_scratch *s, uint32_t task, ss_error *err);
+ss_status ss_lower_wait_for_sent(struct ss_lower_scratch *s, uint32_t sent, ss_error *err);
+ss_task_label ss_lower_weight_label(const ss_lowering *w, uint32_t shard, ss_task_kind kind,
+                                    ss_cargo cargo);
+
+/* lower_meet.c: the meeting of one shard, as messages, as one task, or as the 2018 simulator charges it. */
+ss_status ss_lower_meet_by_messages(ss_lowering *w, uint32_t shard, ss_error *err);
+ss_status ss_lower_meet_as_one_task(ss_lowering *w, uint32_t shard, ss_error *err);
+ss_status ss_lower_charge_in_closed_form(ss_lowering *w, uint32_t shard, ss_error *err);
+
 ss_status ss_lower_barriers(ss_lowering *w, ss_error *err);
 ss_status ss_lower_meet(ss_lowering *w, ss_weight weight, ss_error *err);
 ss_status ss_lower_update(ss_lowering *w, ss_weight weight, ss_error *err);

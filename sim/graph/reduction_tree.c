@@ -185,8 +185,7 @@ static uint32_t middle(walk *w)
     uint32_t end = visit(w, visit(w, 0)), v = end, steps = w->far[end] / 2;
     for (uint32_t k = 0; k < steps; k++)
         v = w->from[v];
-    uint32_t other = w->far[end] % 2 ? w->from[v] : v;
-    return w->t->node[other].i < w->t->node[v].i ? other : v;
+    return v;
 }
 
 /* Whoever lies between the new root and the old one hangs the other way round now. */

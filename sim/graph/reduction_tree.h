@@ -3,7 +3,8 @@
  * The routes of all members to the first one are followed, one member after the other, each until it meets
  * what an earlier one laid: a tree whatever the routing, of the members as leaves and the switches on
  * their ways.  Its root is the switch in the middle: half way between the two members that are furthest
- * from each other in links, and if there are two such switches the lower node.  Every switch sends what
+ * from each other in links (of several the first), and if there are two such switches the one nearer to the
+ * second of them.  Every switch sends what
  * it added up over one link towards the root, and what comes back over the other direction of that cable.
  *
  * A device in between adds nothing up, so members that reach each other without a switch, or through

@@ -359,6 +359,24 @@ static ss_status refuse_task(const ss_tasks *t, uint32_t where, ss_time hold, in
                    t->n + 1, (long long)bytes, ss_plural((uint64_t)bytes));
 }
 
+/* A meeting that flows is drawn as a message is: chance scales its bytes and not its latency. */
+static ss_status draw_task(const ss_tasks *t, uint32_t resource, int64_t bytes,
+                           const ss_task_label *label, ss_time *hold, double *flow, ss_error *err)
+{
+    bool flows = t->mode == SS_LINKS_SHARED && resource > t->devices + t->links && bytes > 0;
+    if (label->kind != SS_TASK_COLLECTIVE || !flows)
+        return ss_luck_hold(t->luck, label, resource, *hold, hold, err);
+    ss_luck_message luck;
+    ss_status s = ss_luck_of_message(t->luck, label, &luck, err);
+    if (!s)
+        s = ss_time_add(*hold, luck.more, hold, err);
+    *flow = s ? 0 : (double)bytes * luck.factor;
+    if (*flow >= 0x1p63)
+        return ss_fail(err, SS_ERANGE, "%lld bytes that take as long as %g", (long long)bytes,
+                       *flow);
+    return s;
+}
+
 ss_status ss_tasks_add(ss_tasks *t, uint32_t resource, ss_time hold, int64_t bytes,
                        const ss_task_label *label, ss_task *out, ss_error *err)
 {
@@ -371,12 +389,15 @@ ss_status ss_tasks_add(ss_tasks *t, uint32_t resource, ss_time hold, int64_t byt
         if (s)
             return s;
     }
+    double flow = 0;
     if (t->luck && label) {
-        ss_status s = ss_luck_hold(t->luck, label, resource, hold, &hold, err);
+        ss_status s = draw_task(t, resource, bytes, label, &hold, &flow, err);
         if (s)
             return s;
     }
     out->i = push_task(t, resource, hold, bytes, label ? label : &none);
+    if (t->draws_flows && flow > 0)
+        t->flow[out->i] = (int64_t)fmax(1, nearbyint(flow));
     t->finished = false;
     return SS_OK;
 }

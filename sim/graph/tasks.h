@@ -75,7 +75,7 @@ typedef struct ss_task_label {
     uint32_t to_op, to_part; /* transfers: who receives */
     ss_device from,
         to; /* transfers: the device the message leaves and the one it is for, the same in
-                         * every hop and segment; 0: not known (then no device is charged with it) */
+                         * every hop and segment; 0: not known, or a switch (then nobody is charged there) */
     uint32_t
         turn; /* tells apart what would else be alike: the input of the reader that a message or
                     * sum is for, or the message of a collective */
@@ -115,7 +115,8 @@ typedef struct ss_tasks {
     int64_t *flow;
     uint32_t flow_cap;
     bool draws_flows;
-    bool amid; /* what is transferred belongs to a message that has begun, and has had its overhead */
+    bool
+        amid; /* what is transferred belongs to a message that has begun, and has had its overhead */
 
     /* sets of resources, 1 .. sets: rows first_of_set[s] .. first_of_set[s+1]-1; [sets + 2] */
     uint32_t sets;

@@ -355,6 +355,9 @@ static void assume_of_lowering(ss_text *t, const ss_model *m, const ss_lower_opt
     if (o->sync != SS_SYNC_NONE && o->sync != SS_SYNC_CLOSED_FORM)
         ss_text_add(t, ", %s%s", o->overlap ? "overlapped" : "after all backward work",
                     o->aggregate ? ", each meeting one task" : "");
+    if (o->chunk_bytes > 0)
+        ss_text_add(t, ", chunks of %s",
+                    ss_format_quantity((double)o->chunk_bytes, SS_UNIT_BYTES, size, sizeof size));
     if (o->update_passes > 0)
         ss_text_add(t, "; updates of %g passes", o->update_passes);
     else

@@ -38,7 +38,8 @@ static const ss_opt problem_list[] = {
      .kind = SS_OPT_CHOICE,
      .at = offsetof(ss_lower_options, sync),
      .preset = SS_OPT_KEEP,
-     .choices = "none|closed_form|parameter_server|ring|tree|two_level",
+     .choices = "none|closed_form|parameter_server|ring|tree|two_level|bidirectional_ring|"
+                "double_tree|halving_doubling|hierarchical|in_network|auto",
      .help = "how gradients meet"},
     {.name = "overlap",
      .kind = SS_OPT_FLAG,
@@ -49,7 +50,16 @@ static const ss_opt problem_list[] = {
      .kind = SS_OPT_FLAG,
      .at = offsetof(ss_lower_options, aggregate),
      .preset = SS_OPT_KEEP,
-     .help = "each ring, tree or two-level meeting is one task of closed-form time"},
+     .help = "each all-reduce is one task of closed-form time"},
+    {.name = "chunk",
+     .kind = SS_OPT_INTEGER,
+     .at = offsetof(ss_lower_options, chunk_bytes),
+     .preset = SS_OPT_KEEP,
+     .max = 4e18,
+     .unit = SS_UNIT_BYTES,
+     .help =
+         "trees and switches pass gradients on in chunks of this size, 256 at most; 0: whole, or "
+         "as auto finds best"},
     {.name = "partial_sums",
      .kind = SS_OPT_FLAG,
      .at = offsetof(ss_lower_options, partial_sums),
@@ -352,6 +362,7 @@ static int get_options(lua_State *L, int index)
     ss_lua_set_text(L, "sync", ss_sync_name(o->sync));
     ss_lua_set_flag(L, "overlap", o->overlap);
     ss_lua_set_flag(L, "aggregate", o->aggregate);
+    ss_lua_set_integer(L, "chunk", o->chunk_bytes);
     ss_lua_set_flag(L, "partial_sums", o->partial_sums);
     ss_lua_set_number(L, "update_passes", o->update_passes);
     ss_lua_set_text(L, "links", ss_links_mode_name(o->links));

@@ -251,6 +251,7 @@ static uint32_t most_devices(const ss_exhaustive_tables *t, uint32_t op, bool *s
     return most;
 }
 
+/* Two holders may change places, but where an algorithm gives them different parts. */
 static bool order_of_holders_matters(const finding *f)
 {
     const ss_exhaustive_tables *t = f->t;
@@ -260,7 +261,7 @@ static bool order_of_holders_matters(const finding *f)
         uint32_t holders = 0;
         for (uint32_t u = 0; u < t->group[k].users; u++)
             holders += most_devices(t, t->group[k].user[u], f->taken);
-        if (holders > 2)
+        if (holders > (t->options.sync > SS_SYNC_TWO_LEVEL ? 1U : 2U))
             return true;
     }
     return false;

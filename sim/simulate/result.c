@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/mem.h"
 #include "base/watch.h"
+#include "graph/collective_route.h"
 
 /* ------------------------------------------------------------------------------------------ bytes
  */
@@ -26,10 +27,12 @@ static ss_status add_bytes(int64_t *sum, int64_t more, ss_error *err)
 static ss_status charge_ends(ss_result *r, ss_device from, ss_device to, int64_t bytes,
                              ss_error *err)
 {
-    if (!from.i || !to.i || from.i > r->devices || to.i > r->devices)
-        return SS_OK;
-    ss_status s = add_bytes(&r->device[from.i].sent, bytes, err);
-    return s ? s : add_bytes(&r->device[to.i].received, bytes, err);
+    ss_status s = SS_OK;
+    if (from.i && from.i <= r->devices)
+        s = add_bytes(&r->device[from.i].sent, bytes, err);
+    if (!s && to.i && to.i <= r->devices)
+        s = add_bytes(&r->device[to.i].received, bytes, err);
+    return s;
 }
 
 /* ---------------------------------------------------------------- collectives that are one task */
@@ -50,6 +53,17 @@ static meeting meeting_of(const ss_result *r, const ss_task_label *label)
     return (meeting){shard, &l->shard_device[shard->first_device]};
 }
 
+static ss_status charge_links(ss_result *r, const ss_link *link, uint32_t links, int64_t bytes,
+                              uint32_t messages, ss_error *err)
+{
+    ss_status s = SS_OK;
+    for (uint32_t i = 0; i < links && !s; i++) {
+        r->link[link[i].i].messages += messages;
+        s = add_bytes(&r->link[link[i].i].bytes, bytes, err);
+    }
+    return s;
+}
+
 static ss_status charge_message(ss_result *r, ss_routes *routes, ss_device from, ss_device to,
                                 int64_t bytes, uint32_t messages, ss_error *err)
 {
@@ -61,11 +75,7 @@ static ss_status charge_message(ss_result *r, ss_routes *routes, ss_device from,
         return s;
     uint32_t n = 0;
     const ss_link *link = ss_route_links(routes, route, &n);
-    for (uint32_t i = 0; i < n && !s; i++) {
-        r->link[link[i].i].messages += messages;
-        s = add_bytes(&r->link[link[i].i].bytes, bytes, err);
-    }
-    return s;
+    return charge_links(r, link, n, bytes, messages, err);
 }
 
 /* In a ring each member sends every share but two, twice around: all messages of one pair are
@@ -87,18 +97,47 @@ static ss_status charge_ring(ss_result *r, ss_routes *routes, const meeting *m, 
     return s;
 }
 
-static ss_status messages_of(const ss_result *r, const ss_topology *t, const meeting *m,
-                             ss_messages *out, ss_error *err)
+static ss_status charge_messages(ss_result *r, const ss_collective *c, const ss_party *p,
+                                 ss_error *err)
+{
+    ss_messages list = {0};
+    ss_status s = ss_collective_messages(c, &list, err);
+    for (uint32_t i = 1; i <= list.n && !s; i++) {
+        const ss_message *m = &list.row[i];
+        const ss_link *link;
+        uint32_t n;
+        ss_device from = m->from < c->members ? p->device[m->from] : (ss_device){0};
+        ss_device to = m->to < c->members ? p->device[m->to] : (ss_device){0};
+        s = charge_ends(r, from, to, m->bytes, err);
+        if (!s)
+            s = ss_collective_way(c, p, m, &link, &n, err);
+        if (!s)
+            s = charge_links(r, link, n, m->bytes, 1, err);
+    }
+    ss_messages_free(&list);
+    return s;
+}
+
+static ss_status charge_shard(ss_result *r, const ss_topology *t, ss_routes *routes,
+                              const meeting *m, ss_error *err)
 {
     uint32_t n = m->shard->devices;
-    if (r->lowered->options.sync == SS_SYNC_TREE)
-        return ss_collective_tree(n, m->shard->bytes, out, err);
+    ss_reduction_tree tree = {0};
+    ss_party party = {t, routes, m->member};
+    ss_collective c = {
+        SS_ALL_REDUCE, m->shard->algorithm, n, m->shard->bytes, m->shard->chunks, NULL, &tree};
     uint32_t *machine = ss_alloc(n * sizeof *machine);
+    ss_status s = SS_OK;
     if (!machine)
         return ss_fail_memory(err, "machines of a meeting", n * sizeof *machine);
     for (uint32_t i = 0; i < n; i++)
         machine[i] = t->device[m->member[i].i].def.machine;
-    ss_status s = ss_collective_two_level(n, machine, m->shard->bytes, out, err);
+    c.machine = machine;
+    if (c.algorithm == SS_IN_NETWORK)
+        s = ss_reduction_tree_make(t, routes, m->member, n, &tree, err);
+    if (!s)
+        s = charge_messages(r, &c, &party, err);
+    ss_reduction_tree_free(&tree);
     ss_free(machine);
     return s;
 }
@@ -107,18 +146,10 @@ static ss_status charge_collective(ss_result *r, const ss_topology *t, ss_routes
                                    const ss_task_label *label, ss_error *err)
 {
     meeting m = meeting_of(r, label);
-    ss_sync sync = r->lowered->options.sync;
-    if (!m.shard || !routes || m.shard->devices < 2 || sync < SS_SYNC_RING)
+    if (!m.shard || !routes || m.shard->devices < 2 || r->lowered->options.sync < SS_SYNC_RING)
         return SS_OK; /* a closed form crosses no link */
-    if (sync == SS_SYNC_RING)
-        return charge_ring(r, routes, &m, err);
-    ss_messages list = {0};
-    ss_status s = messages_of(r, t, &m, &list, err);
-    for (uint32_t i = 1; i <= list.n && !s; i++)
-        s = charge_message(r, routes, m.member[list.row[i].from], m.member[list.row[i].to],
-                           list.row[i].bytes, 1, err);
-    ss_messages_free(&list);
-    return s;
+    return m.shard->algorithm == SS_RING ? charge_ring(r, routes, &m, err)
+                                         : charge_shard(r, t, routes, &m, err);
 }
 
 /* ---------------------------------------------------------------------- devices, links, messages

@@ -38,7 +38,8 @@ claim("its options are refused by name, kind and bound", function()
 end)
 
 claim("what was chosen is in force", function()
-  for _, sync in ipairs { "none", "closed_form", "parameter_server", "ring", "tree", "two_level" } do
+  for _, sync in ipairs { "none", "closed_form", "parameter_server", "ring", "tree", "two_level", "bidirectional_ring",
+    "double_tree", "halving_doubling", "hierarchical", "in_network", "auto" } do
     equal(problem { sync = sync }.options.sync, sync)
   end
   for _, links in ipairs { "fifo-hop", "fifo-pipe", "fifo-path" } do

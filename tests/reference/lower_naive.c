@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/collective_route.h"
+
 /* What arrives somewhere: tasks first .. first + n - 1 of a message that began with task `began`.
  */
 typedef struct arrival {
@@ -145,16 +147,12 @@ static void after_arrival(naive *w, arrival a)
         after(w, a.first + k);
 }
 
-static arrival send(naive *w, uint32_t from, uint32_t to, int64_t bytes, ss_task_label label,
-                    const uint32_t *before, uint32_t befores)
+static arrival send_over(naive *w, const ss_link *link, uint32_t links, int64_t bytes,
+                         ss_task_label label, const uint32_t *before, uint32_t befores)
 {
     ss_error err;
-    ss_route route;
-    uint32_t links;
     ss_task first;
     arrival a;
-    must(ss_routes_find(w->r, (ss_device){from}, (ss_device){to}, &route, &err), &err);
-    const ss_link *link = ss_route_links(w->r, route, &links);
     uint32_t *number = room(links, sizeof *number);
     ss_task *task = room(befores, sizeof *task);
     for (uint32_t k = 0; k < links; k++)
@@ -163,8 +161,6 @@ static arrival send(naive *w, uint32_t from, uint32_t to, int64_t bytes, ss_task
         task[k].i = before[k];
     a.began = w->out->tasks.n + 1;
     label.kind = SS_TASK_TRANSFER;
-    label.from.i = from;
-    label.to.i = to;
     must(ss_tasks_transfer(&w->out->tasks, number, links, bytes, w->o->segment_bytes,
                            w->o->max_segments, &label, task, befores, &first, &a.n, &err),
          &err);
@@ -173,6 +169,19 @@ static arrival send(naive *w, uint32_t from, uint32_t to, int64_t bytes, ss_task
     free(number);
     free(task);
     return a;
+}
+
+static arrival send(naive *w, uint32_t from, uint32_t to, int64_t bytes, ss_task_label label,
+                    const uint32_t *before, uint32_t befores)
+{
+    ss_error err;
+    ss_route route;
+    uint32_t links;
+    must(ss_routes_find(w->r, (ss_device){from}, (ss_device){to}, &route, &err), &err);
+    const ss_link *link = ss_route_links(w->r, route, &links);
+    label.from.i = from;
+    label.to.i = to;
+    return send_over(w, link, links, bytes, label, before, befores);
 }
 
 static ss_time part_time(const naive *w, uint32_t op, ss_phase phase, uint32_t part)
@@ -618,50 +627,117 @@ static uint32_t *machines(const naive *w, const naive_shard *x)
     return machine;
 }
 
+/* The all-reduce of a shard, and what belongs to it. */
+typedef struct meeting {
+    ss_collective c;
+    ss_reduction_tree tree;
+    ss_device *device;
+    uint32_t *machine;
+    ss_party party;
+} meeting;
+
+static void meeting_of(naive *w, const naive_shard *x, meeting *m)
+{
+    static const ss_algorithm by[SS_SYNCS] = {[SS_SYNC_RING] = SS_RING,
+                                              [SS_SYNC_TREE] = SS_TREE,
+                                              [SS_SYNC_TWO_LEVEL] = SS_TWO_LEVEL,
+                                              [SS_SYNC_BIDIRECTIONAL_RING] = SS_BIDIRECTIONAL_RING,
+                                              [SS_SYNC_DOUBLE_TREE] = SS_DOUBLE_TREE,
+                                              [SS_SYNC_HALVING_DOUBLING] = SS_HALVING_DOUBLING,
+                                              [SS_SYNC_HIERARCHICAL] = SS_HIERARCHICAL,
+                                              [SS_SYNC_IN_NETWORK] = SS_IN_NETWORK};
+    ss_error err;
+    int64_t bytes = shard_bytes(w, x), chunk = w->o->chunk_bytes, chunks = 1;
+    *m = (meeting){.device = room(x->devices, sizeof *m->device), .machine = machines(w, x)};
+    for (uint32_t k = 0; k < x->devices; k++)
+        m->device[k].i = x->device[k];
+    m->party = (ss_party){w->t, w->r, m->device};
+    while (chunk && chunks * chunk < bytes && chunks < 256)
+        chunks++;
+    m->c = (ss_collective){SS_ALL_REDUCE,    by[w->o->sync], x->devices, bytes,
+                           (uint32_t)chunks, m->machine,     &m->tree};
+    if (w->o->sync == SS_SYNC_AUTO) {
+        ss_wire inside, across;
+        m->c.chunks = chunk ? m->c.chunks : 0;
+        must(ss_collective_neighbours(&m->c, &m->party, &inside, &across, &err), &err);
+        ss_collective_choose(&m->c, inside, across);
+    }
+    if (m->c.algorithm == SS_IN_NETWORK)
+        must(ss_reduction_tree_make(w->t, w->r, m->device, x->devices, &m->tree, &err), &err);
+}
+
+static void end_meeting(meeting *m)
+{
+    ss_reduction_tree_free(&m->tree);
+    free(m->device);
+    free(m->machine);
+}
+
+/* A message carries its sender's own gradient if that has not been sent before; of trees in chunks and
+ * more than one branch, the list says so (prop_collective plays it). */
+static bool carries_own(const meeting *m, const ss_messages *list, uint32_t i)
+{
+    const ss_message *x = &list->row[i];
+    bool old = m->c.algorithm == SS_RING || m->c.algorithm == SS_TWO_LEVEL ||
+               (m->c.algorithm == SS_TREE && m->c.chunks == 1);
+    for (uint32_t k = 1; k < i && old; k++)
+        if (list->row[k].from == x->from && list->row[k].adds)
+            return false;
+    return old || x->own;
+}
+
+/* What an update waits for: the last message that replaces, or all that add up there. */
+static bool is_waited_for(const meeting *m, const ss_messages *list, uint32_t i, uint32_t member)
+{
+    bool old = m->c.algorithm == SS_RING || m->c.algorithm == SS_TWO_LEVEL ||
+               (m->c.algorithm == SS_TREE && m->c.chunks == 1);
+    uint32_t told = 0;
+    if (list->row[i].to != member)
+        return false;
+    for (uint32_t k = 1; k <= list->n && old; k++)
+        if (list->row[k].to == member && !list->row[k].adds)
+            told = k;
+    return !old ? list->row[i].last : !told || told == i;
+}
+
 static void by_messages(naive *w, const naive_shard *x, waiting *update, uint32_t *before)
 {
     ss_error err;
     ss_messages m = {0};
-    uint32_t *machine = machines(w, x), n = x->devices;
-    int64_t bytes = shard_bytes(w, x);
-    if (w->o->sync == SS_SYNC_RING)
-        must(ss_collective_ring(n, bytes, &m, &err), &err);
-    else if (w->o->sync == SS_SYNC_TREE)
-        must(ss_collective_tree(n, bytes, &m, &err), &err);
-    else
-        must(ss_collective_two_level(n, machine, bytes, &m, &err), &err);
+    meeting g;
+    meeting_of(w, x, &g);
+    must(ss_collective_messages(&g.c, &m, &err), &err);
     arrival *arrived = room(m.n + (size_t)1, sizeof *arrived);
     for (uint32_t i = 1; i <= m.n; i++) {
-        const ss_message *x_i = &m.row[i];
-        bool sent_on = false;
-        uint32_t befores = 0;
-        for (uint32_t k = 1; k < i; k++)
-            sent_on |= m.row[k].from == x_i->from && m.row[k].adds;
-        if (!sent_on)
-            befores = own(w, x, x->device[x_i->from], before);
-        for (uint32_t a = 0; a < x_i->afters; a++) {
-            arrival y = arrived[m.after[x_i->first_after + a]];
-            for (uint32_t k = 0; k < y.n; k++)
-                before[befores++] = y.first + k;
+        const ss_message *y = &m.row[i];
+        uint32_t befores = 0, links, n = x->devices;
+        const ss_link *link;
+        if (y->from < n && carries_own(&g, &m, i))
+            befores = own(w, x, x->device[y->from], before);
+        for (uint32_t a = 0; a < y->afters; a++) {
+            arrival z = arrived[m.after[y->first_after + a]];
+            for (uint32_t k = 0; k < z.n; k++)
+                before[befores++] = z.first + k;
         }
         ss_task_label label = weight_label(w, x, SS_CARGO_WEIGHT_GRADIENT);
         label.turn = i;
-        arrived[i] =
-            send(w, x->device[x_i->from], x->device[x_i->to], x_i->bytes, label, before, befores);
+        label.from.i = y->from < n ? x->device[y->from] : 0;
+        label.to.i = y->to < n ? x->device[y->to] : 0;
+        must(ss_collective_way(&g.c, &g.party, y, &link, &links, &err), &err);
+        arrived[i] = send_over(w, link, links, y->bytes, label, before, befores);
     }
-    for (uint32_t k = 0; k < n; k++) {
-        uint32_t told = 0;
+    for (uint32_t k = 0; k < x->devices; k++) {
+        update[k].own = true;
         for (uint32_t i = 1; i <= m.n; i++)
-            if (m.row[i].to == k && !m.row[i].adds)
-                told = i;
-        update[k].own = !told;
+            if (m.row[i].from == k && m.row[i].adds)
+                update[k].own = false;
         for (uint32_t i = 1; i <= m.n; i++)
-            if (told ? i == told : m.row[i].to == k)
+            if (is_waited_for(&g, &m, i, k))
                 wait_for(&update[k], arrived[i]);
     }
     ss_messages_free(&m);
+    end_meeting(&g);
     free(arrived);
-    free(machine);
 }
 
 /* The links between pairs of devices, the largest latency and the least bandwidth. */
@@ -705,6 +781,30 @@ static void span_levels(naive *w, const naive_shard *x, reach *in, reach *across
     free(machine);
 }
 
+/* Of an algorithm without a form of its own here. */
+static double span_messages(meeting *g, bool *all, double *latency)
+{
+    ss_error err;
+    ss_messages m = {0};
+    ss_wire inside, across;
+    const ss_link *link;
+    uint32_t links;
+    must(ss_collective_messages(&g->c, &m, &err), &err);
+    must(ss_collective_wires(&g->c, &g->party, &m, &inside, &across, &err), &err);
+    for (uint32_t i = 1; i <= m.n; i++) {
+        must(ss_collective_way(&g->c, &g->party, &m.row[i], &link, &links, &err), &err);
+        for (uint32_t k = 0; k < links; k++)
+            all[link[k].i] = true;
+    }
+    ss_messages_free(&m);
+    double seconds = ss_collective_seconds(&g->c, inside, across);
+    inside.bytes_per_s = across.bytes_per_s = INFINITY;
+    for (uint32_t v = 0; v < g->tree.n; v++)
+        g->tree.up_bytes_per_s[v] = g->tree.down_bytes_per_s[v] = INFINITY;
+    *latency = ss_collective_seconds(&g->c, inside, across);
+    return seconds;
+}
+
 static uint32_t one_task(naive *w, const naive_shard *x, double seconds, int64_t bytes,
                          const bool *link, waiting *update)
 {
@@ -727,33 +827,49 @@ static uint32_t one_task(naive *w, const naive_shard *x, double seconds, int64_t
 
 static void aggregated(naive *w, const naive_shard *x, waiting *update, uint32_t *before)
 {
-    uint32_t n = x->devices, *machine = machines(w, x);
+    meeting g;
+    meeting_of(w, x, &g);
+    uint32_t n = x->devices, vertices = g.c.algorithm == SS_IN_NETWORK ? g.tree.n : n;
     bool *link = room(w->t->links + (size_t)1, sizeof *link);
     reach one = {.bandwidth = INFINITY}, in = one, across = one;
-    double seconds, bytes = (double)shard_bytes(w, x);
-    if (w->o->sync == SS_SYNC_RING) {
+    double seconds, latency, bytes = (double)shard_bytes(w, x);
+    if (g.c.algorithm == SS_RING) {
         for (uint32_t k = 0; k < n; k++)
             span(w, x->device[k], x->device[(k + 1) % n], &one, link);
         seconds = ss_collective_ring_seconds(n, bytes, one.latency, one.bandwidth);
-    } else if (w->o->sync == SS_SYNC_TREE) {
+        latency = 2.0 * (n - 1) * one.latency;
+    } else if (g.c.algorithm == SS_TREE && g.c.chunks == 1) {
         for (uint32_t k = 1; k < n; k++)
             span_both(w, x->device[k], x->device[(k - 1) / 2], &one, link);
         seconds = ss_collective_tree_seconds(n, bytes, one.latency, one.bandwidth);
-    } else {
+        latency = ss_collective_tree_seconds(n, 0, one.latency, one.bandwidth);
+    } else if (g.c.algorithm == SS_TWO_LEVEL) {
         span_levels(w, x, &in, &across, link);
-        seconds = ss_collective_two_level_seconds(n, machine, bytes, in.latency, in.bandwidth,
+        seconds = ss_collective_two_level_seconds(n, g.machine, bytes, in.latency, in.bandwidth,
                                                   across.latency, across.bandwidth);
+        latency = ss_collective_two_level_seconds(n, g.machine, 0, in.latency, in.bandwidth,
+                                                  across.latency, across.bandwidth);
+    } else {
+        seconds = span_messages(&g, link, &latency);
     }
-    int64_t moved = 2 * (int64_t)(n - 1) * shard_bytes(w, x);
+    int64_t moved = 2 * (int64_t)(vertices - 1) * shard_bytes(w, x), held = moved;
     w->out->moved[SS_CARGO_WEIGHT_GRADIENT] += moved;
-    one_task(w, x, seconds, moved, link, update);
+    if (w->o->links == SS_LINKS_SHARED) {
+        double slowest = INFINITY;
+        for (uint32_t l = 1; l <= w->t->links; l++)
+            if (link[l])
+                slowest = fmin(slowest, w->t->link[l].def.bytes_per_s);
+        held = (int64_t)fmax(0, (seconds - latency) * slowest);
+        seconds = fmax(0, seconds - (double)held / slowest);
+    }
+    one_task(w, x, seconds, held, link, update);
     for (uint32_t k = 0; k < n; k++) {
         uint32_t befores = own(w, x, x->device[k], before);
         for (uint32_t b = 0; b < befores; b++)
             after(w, before[b]);
     }
     free(link);
-    free(machine);
+    end_meeting(&g);
 }
 
 /* W (g - 1) / b_inside + W (m - 1) / b_across, once everything else is over. */
@@ -889,7 +1005,8 @@ void naive_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const ss
         tasks += parts(&w, i);
     /* A message waits for the gradients of its sender and for at most as many messages as there are
      * members, each in at most max_segments pieces. */
-    uint32_t *before = room(tasks + (size_t)t->devices * (1 + o->max_segments) + 1, sizeof *before);
+    uint32_t *before =
+        room(tasks + ((size_t)t->devices + 4) * (1 + o->max_segments) + 1, sizeof *before);
     if (o->training)
         synchronize(&w, before);
     free(before);

@@ -230,6 +230,45 @@ static void a_long_run_is_stopped_on_its_way(void)
     ss_engine_free(e);
 }
 
+/* Eight devices round a switch, each with a gradient of 4 MiB: by messages, and as one task that holds its links
+ * or, where they are shared, flows over them. */
+static ss_time meeting_time(ss_sync sync, ss_links_mode links, int64_t chunk, bool aggregate)
+{
+    step s;
+    ss_lower_options o = ss_lower_options_start();
+    o.sync = sync;
+    o.links = links;
+    o.chunk_bytes = chunk;
+    o.aggregate = aggregate;
+    ss_model *m = net_new("layer");
+    ss_tensor x = net_input(m, "x", SS_F32, 2, (int64_t[]){64, 1024});
+    net_op(m, (net_place){NULL, 1}, "linear", "fc", &x, 1, "out", 1024, "bias", 0, NULL);
+    step_begin(&s, m, net_cluster(1, 8, 10e9, 10e9, 2e-6));
+    step_split(&s, 1, 0, 8, 1);
+    step_run(&s, &o, NULL);
+    ss_time time = s.result->step_time;
+    step_free(&s);
+    return time;
+}
+
+static void a_meeting_takes_the_same_as_one_task_where_its_form_is_exact(void)
+{
+    static const ss_sync exact[] = {SS_SYNC_RING, SS_SYNC_HALVING_DOUBLING, SS_SYNC_HIERARCHICAL,
+                                    SS_SYNC_IN_NETWORK, SS_SYNC_AUTO};
+    for (uint32_t k = 0; k < sizeof exact / sizeof *exact; k++)
+        for (uint32_t mode = SS_LINKS_FIFO_PATH; mode < SS_LINKS_MODES; mode++) {
+            int64_t chunk = exact[k] == SS_SYNC_IN_NETWORK ? 1 << 18 : 0;
+            ss_time many = meeting_time(exact[k], (ss_links_mode)mode, chunk, false);
+            ss_time one = meeting_time(exact[k], (ss_links_mode)mode, chunk, true);
+            CHECK(many == one, "%s, links %s: %lld and %lld", ss_sync_name(exact[k]),
+                  ss_links_mode_name((ss_links_mode)mode), (long long)many, (long long)one);
+        }
+    /* 16 chunks up and down, 18 messages long: 2 us and 256 KiB at 10 GB/s */
+    ss_time ring = meeting_time(SS_SYNC_NONE, SS_LINKS_SHARED, 0, false);
+    ss_time sharp = meeting_time(SS_SYNC_IN_NETWORK, SS_LINKS_SHARED, 1 << 18, false);
+    CHECK(sharp - ring == 17 * (2000000 + 26214400), "%lld", (long long)(sharp - ring));
+}
+
 static void no_memory_leaves_nothing(void)
 {
     step s;
@@ -341,6 +380,7 @@ int main(void)
     RUN(the_closed_form_is_charged_but_crosses_no_link);
     RUN(a_watch_stops_the_work_wherever_it_looks);
     RUN(a_long_run_is_stopped_on_its_way);
+    RUN(a_meeting_takes_the_same_as_one_task_where_its_form_is_exact);
     RUN(no_memory_leaves_nothing);
     RUN(names_say_what_a_task_is);
     RUN(a_view_tells_who_was_in_front);

@@ -47,7 +47,7 @@ function soapstone.pairs(t) end
 ---@field training? boolean backward, meeting of gradients and update too
 ---@field lumped? boolean forward and backward as one task
 ---@field coalesce? "none"|"per_device"
----@field sync? "none"|"closed_form"|"parameter_server"|"ring"|"tree"|"two_level"
+---@field sync? "none"|"closed_form"|"parameter_server"|"ring"|"tree"|"two_level"|"bidirectional_ring"|"double_tree"|"halving_doubling"|"hierarchical"|"in_network"|"auto"
 ---@field overlap? boolean gradients meet as they come
 ---@field aggregate? boolean a meeting is one task of closed-form time
 ---@field partial_sums? boolean adding gradients takes time
@@ -57,6 +57,7 @@ function soapstone.pairs(t) end
 ---@field flow_limit? soapstone.quantity bytes a second that one message can have over shared links
 ---@field segment? soapstone.quantity messages are cut into pieces of this size
 ---@field max_segments? integer
+---@field chunk? soapstone.quantity
 ---@field order? "fifo"|"program"|"priority"|"shortest" which of the waiting tasks is next
 ---@field streams? integer tasks that a device runs at once
 ---@field copies_block? boolean a transfer takes a stream of the devices at its ends
