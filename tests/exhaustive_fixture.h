@@ -154,6 +154,8 @@ static inline ss_lower_options tiny_options(void)
     o.lumped = o.training && tiny_chance(15);
     o.coalesce = tiny_chance(50) ? SS_COALESCE_PER_DEVICE : SS_COALESCE_NONE;
     o.sync = (ss_sync)tiny_draw(0, SS_SYNCS - 1);
+    if (o.sync == SS_SYNC_IN_NETWORK) /* some devices have no switch between them */
+        o.sync = SS_SYNC_DOUBLE_TREE;
     o.overlap = tiny_chance(70);
     o.aggregate = o.training && o.sync >= SS_SYNC_RING && tiny_chance(40);
     o.partial_sums = tiny_chance(50);
