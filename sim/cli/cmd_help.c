@@ -89,9 +89,10 @@ static void add_kinds(ss_text *out)
 
 /* What a script can hold. */
 static const ss_lua_type *const types[] = {
-    &ss_lua_model_type, &ss_lua_tensor_type,  &ss_lua_topology_type, &ss_lua_node_type,
-    &ss_lua_costs_type, &ss_lua_problem_type, &ss_lua_strategy_type, &ss_lua_result_type,
-    &ss_lua_run_type,   &ss_lua_search_type,  &ss_lua_fit_type,
+    &ss_lua_model_type,       &ss_lua_tensor_type,  &ss_lua_topology_type, &ss_lua_node_type,
+    &ss_lua_costs_type,       &ss_lua_problem_type, &ss_lua_strategy_type, &ss_lua_result_type,
+    &ss_lua_run_type,         &ss_lua_search_type,  &ss_lua_fit_type,      &ss_lua_chance_type,
+    &ss_lua_repetitions_type,
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -142,6 +143,7 @@ static const struct topic {
     {"topics", "this list", NULL},
     {"operators", "the kinds of operators; help KIND lists the options of one", add_kinds},
     {"options", "those of soapstone.problem: the assumptions of a simulation", ss_lua_problem_help},
+    {"chances", "those of soapstone.chance: which times are drawn", ss_lua_chance_help},
     {"strategies", "ready-made strategies and their options", ss_lua_strategies_help},
     {"searches", "options of soapstone.search", ss_lua_searches_help},
     {"units", "how quantities are written", add_units},

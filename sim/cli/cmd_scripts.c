@@ -32,7 +32,8 @@ static const ss_flag simulate_flags[] = {
     {"by-name", 0, NULL, "strategies from files were saved for another size: take what fits"},
     {"costs", 'c', "FILE", "measured times, CSV or HDF5, before the roofline (may be repeated)"},
     {"record", 'r', "FILE.h5", "writes everything there too"},
-    {"seed", 0, "N", "of random strategies; 0 unless given"},
+    {"repetitions", 0, "N", "so many steps with other luck each: see chance.NAME below"},
+    {"seed", 0, "N", "of random strategies and of chance; 0 unless given"},
     JSON_FLAG,
     DEBUG_FLAG,
     {0},
@@ -89,7 +90,9 @@ const ss_command ss_command_simulate = {
         "Without --strategy all that fit are compared. With --dag the makespan and the finish\n"
         "of every task are printed. A NAME with a slash in it or .lua at its end is the path of a\n"
         "file that returns a function of options, as those of models/ do, or a model or topology.\n"
-        "soapstone help models and help topologies list ours.",
+        "soapstone help models and help topologies list ours. What is drawn by chance is "
+        "chance.NAME:\n"
+        "-o 'chance.compute=lognormal cv 0.05' -o 'chance.launch=5 us' (help chances).",
     .flags = simulate_flags,
     .example = "soapstone simulate -m nmt -t p100_cluster -s data_parallel,expert_rnn "
                "-o model.batch=1024",

@@ -18,7 +18,7 @@ static bool continues(char c)
 
 /* `width` columns of a name, cut with an ellipsis or filled with blanks; control bytes show as '?'.
  */
-static void add_name(ss_text *out, const char *name, uint32_t width, bool fill)
+void ss_report_add_name(ss_text *out, const char *name, uint32_t width, bool fill)
 {
     uint32_t columns = 0;
     for (const char *c = name; *c; c++)
@@ -63,7 +63,7 @@ static const char *time_text(ss_time t, char *buffer)
 }
 
 /* Text broken at blanks so that no line passes the width; later lines are indented. */
-static void add_wrapped(ss_text *out, const char *text, uint32_t indent)
+void ss_report_add_wrapped(ss_text *out, const char *text, uint32_t indent)
 {
     uint32_t column = indent;
     while (*text) {
@@ -92,7 +92,7 @@ static void add_strategy_name(const char *name, uint32_t width, ss_text *out)
     ss_text front = {0};
     bool changed = n > tail && !strcmp(name + n - tail, ending);
     ss_text_add_bytes(&front, name, changed ? n - tail : n);
-    add_name(out, ss_text_get(&front), changed ? width - (uint32_t)tail : width, false);
+    ss_report_add_name(out, ss_text_get(&front), changed ? width - (uint32_t)tail : width, false);
     ss_text_add(out, "%s", changed ? ending : "");
     out->failed |= front.failed;
     ss_text_free(&front);
@@ -100,10 +100,10 @@ static void add_strategy_name(const char *name, uint32_t width, ss_text *out)
 
 static void add_title(const ss_view *v, ss_text *out)
 {
-    add_name(out, *v->model ? v->model : "task graph", 36, false);
+    ss_report_add_name(out, *v->model ? v->model : "task graph", 36, false);
     if (*v->topology) {
         ss_text_add(out, " on ");
-        add_name(out, v->topology, 26, false);
+        ss_report_add_name(out, v->topology, 26, false);
     }
     if (*v->strategy) {
         ss_text_add(out, ", ");
@@ -126,7 +126,7 @@ static void add_moved(const ss_view *v, ss_text *out)
         before = ", ";
     }
     ss_text_add(out, "  bytes moved  ");
-    add_wrapped(out, ss_text_get(&line), 15);
+    ss_report_add_wrapped(out, ss_text_get(&line), 15);
     out->failed |= line.failed;
     ss_text_free(&line);
 }
@@ -148,7 +148,7 @@ static void add_head(const ss_view *v, ss_text *out)
     ss_text_add(out, "  tasks        %u on %u device%s and %u link%s\n", v->tasks, v->devices,
                 ss_plural(v->devices), v->lanes - v->devices, ss_plural(v->lanes - v->devices));
     ss_text_add(out, "  assumptions  ");
-    add_wrapped(out, v->assumptions, 15);
+    ss_report_add_wrapped(out, v->assumptions, 15);
 }
 
 /* -------------------------------------------------------------------------------------- devices */
@@ -190,7 +190,7 @@ static void add_device(const ss_view *v, uint32_t d, ss_text *out)
     char sent[SS_QUANTITY_TEXT], received[SS_QUANTITY_TEXT], peak[SS_QUANTITY_TEXT],
         capacity[SS_QUANTITY_TEXT];
     ss_text_add(out, "  ");
-    add_name(out, lane->name, 22, true);
+    ss_report_add_name(out, lane->name, 22, true);
     ss_text_add(out, " %5.1f%% %5.1f%% %5.1f%% %10s %10s", share(v, lane->busy),
                 share(v, v->step_time - lane->busy), share(v, lane->communicating),
                 bytes_text((double)lane->sent, sent), bytes_text((double)lane->received, received));
@@ -246,7 +246,7 @@ static ss_status add_links(const ss_view *v, ss_text *out, ss_error *err)
         const ss_view_lane *lane = &v->lane[list[i].lane];
         char carried[SS_QUANTITY_TEXT], wait[SS_QUANTITY_TEXT];
         ss_text_add(out, "  ");
-        add_name(out, lane->name, 34, true);
+        ss_report_add_name(out, lane->name, 34, true);
         ss_text_add(out, " %5.1f%% %10s %10u %13s\n", share(v, lane->busy),
                     bytes_text((double)lane->sent, carried), lane->messages,
                     time_text(lane->longest_wait, wait));
@@ -271,7 +271,7 @@ static void add_contributor_name(const ss_contributor *c, ss_text *out)
     ss_text_add(&name, "%s", c->op);
     if (strcmp(c->op, what))
         ss_text_add(&name, " %s", spoken(what, words, sizeof words));
-    add_name(out, ss_text_get(&name), 38, true);
+    ss_report_add_name(out, ss_text_get(&name), 38, true);
     out->failed |= name.failed;
     ss_text_free(&name);
 }
@@ -288,12 +288,13 @@ static void add_contributor(const ss_view *v, const ss_contributor *c, ss_text *
     const ss_view_task *t = &v->task[c->waited];
     uint32_t line = out->n;
     ss_text_add(out, "      longest %s for ", time_text(t->start - t->ready, queueing));
-    add_name(out, t->waited && t->waited <= v->lanes ? v->lane[t->waited].name : "a device", 26,
-             false);
+    ss_report_add_name(
+        out, t->waited && t->waited <= v->lanes ? v->lane[t->waited].name : "a device", 26, false);
     if (t->behind && t->behind <= v->tasks) {
         ss_text_add(out, ", behind ");
         uint32_t used = out->n - line; /* bytes, so at least its columns */
-        add_name(out, v->task[t->behind].name, used < 80 ? SS_REPORT_WIDTH - used : 20, false);
+        ss_report_add_name(out, v->task[t->behind].name, used < 80 ? SS_REPORT_WIDTH - used : 20,
+                           false);
     }
     ss_text_add(out, "\n");
 }
@@ -315,11 +316,11 @@ static ss_status add_waited(const ss_view *v, ss_text *out, ss_error *err)
         if (i && share(v, list[i].queueing) < 0.05)
             break;
         ss_text_add(&line, "%s", i ? ", " : "; most for ");
-        add_name(&line, v->lane[list[i].lane].name, 26, false);
+        ss_report_add_name(&line, v->lane[list[i].lane].name, 26, false);
         ss_text_add(&line, " %.1f%%", share(v, list[i].queueing));
     }
     ss_text_add(out, "  queueing: ");
-    add_wrapped(out, ss_text_get(&line), 12);
+    ss_report_add_wrapped(out, ss_text_get(&line), 12);
     out->failed |= line.failed;
     ss_text_free(&line);
     ss_free(list);
@@ -372,7 +373,7 @@ static void note_over_capacity(const ss_view *v, uint32_t over, uint32_t worst, 
     const ss_view_lane *lane = &v->lane[worst];
     ss_text_add(out, "%u of %u device%s would run out of memory; most of all ", over, v->devices,
                 ss_plural(v->devices));
-    add_name(out, lane->name, 40, false);
+    ss_report_add_name(out, lane->name, 40, false);
     ss_text_add(out, ", which holds %s of %s at %s: ", bytes_text((double)lane->held_peak, held),
                 bytes_text(lane->capacity_bytes, capacity), time_text(lane->held_peak_at, at));
     const char *before = "";
@@ -443,7 +444,7 @@ static void add_notes(const ss_view *v, ss_text *out)
         char *end = strchr(line, '\n');
         *end = 0;
         ss_text_add(out, first ? "\n  note: " : "  note: ");
-        add_wrapped(out, line, 8);
+        ss_report_add_wrapped(out, line, 8);
         line = end + 1;
     }
     out->failed |= notes.failed;

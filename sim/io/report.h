@@ -29,7 +29,7 @@ ss_status ss_report_json(const ss_view *v, ss_text *out, ss_error *err);
 void ss_report_notes(const ss_view *v, ss_text *out);
 
 /* What the critical path is made of: its tasks grouped by operator (or weight), kind and cargo,
- * heaviest first.  active + queueing over all groups is the step time. */
+ * heaviest first.  active + queueing over all groups is the step time, less its overhead. */
 typedef struct ss_contributor {
     const char *op;
     uint8_t kind, cargo; /* ss_task_kind, ss_cargo */
@@ -48,5 +48,10 @@ typedef struct ss_waited {
 ss_status ss_report_waited(const ss_view *v, ss_waited **out, uint32_t *n, ss_error *err);
 ss_status ss_report_contributors(const ss_view *v, ss_contributor **out, uint32_t *n,
                                  ss_error *err);
+
+/* For other pages of ours: a name in so many columns, cut with … or, with `fill`, filled up; and words
+ * from column `indent` on, in lines of SS_REPORT_WIDTH, the later ones indented too. */
+void ss_report_add_name(ss_text *out, const char *name, uint32_t width, bool fill);
+void ss_report_add_wrapped(ss_text *out, const char *text, uint32_t indent);
 
 #endif

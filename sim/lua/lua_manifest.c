@@ -144,7 +144,14 @@ void ss_lua_write_options(const ss_lower_options *o, const ss_topology *t, const
     ss_text_add(out, "copies_block = %s\n", o->run.copies_block ? "true" : "false");
     ss_text_add(out, "slowed_by_copies = %s\n",
                 ss_format_double(o->run.slowed_by_copies, digits, sizeof digits));
-    ss_text_add(out, "events = ");
+    ss_text_add(out, "chance = ");
+    if (o->chance)
+        ss_chance_write(o->chance, out);
+    else
+        ss_text_add(out, "none");
+    if (o->repetition)
+        ss_text_add(out, "\nrepetition = %u", (unsigned)o->repetition);
+    ss_text_add(out, "\nevents = ");
     ss_lua_write_events(&o->run, t, out);
     ss_text_add(out, "\n");
 }

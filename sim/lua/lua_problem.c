@@ -102,6 +102,9 @@ static const ss_opt problem_list[] = {
      .min = 1,
      .max = 65536,
      .help = "and into no more than so many"},
+    {.name = "chance",
+     .kind = SS_OPT_VALUE,
+     .help = "which times are drawn (of soapstone.chance); none unless given"},
     SS_LUA_ORDER_OPTIONS(ss_lower_options, run),
     SS_LUA_EVENTS_OPTION,
     {0},
@@ -121,6 +124,7 @@ static void free_problem(void *object)
     if (!p)
         return;
     ss_engine_free(p->engine);
+    ss_chance_free(p->chance);
     ss_costs_free(p->costs);
     ss_routes_free(p->routes);
     ss_free(p->event);
@@ -154,6 +158,16 @@ static ss_status keep_events(ss_lua_problem *p, ss_error *err)
     return SS_OK;
 }
 
+/* Likewise what is drawn, and finds the devices that it names. */
+static ss_status keep_chance(ss_lua_problem *p, ss_error *err)
+{
+    if (!p->options.chance)
+        return SS_OK;
+    ss_status s = ss_chance_copy(p->options.chance, &p->chance, err);
+    p->options.chance = p->chance;
+    return s ? s : ss_chance_bind(p->chance, p->topology, err);
+}
+
 static ss_status refuse_empty(const ss_model *m, const ss_topology *t, ss_error *err)
 {
     if (!m->ops)
@@ -176,6 +190,8 @@ static ss_status make_problem(const ss_model *m, const ss_topology *t, const ss_
     p->topology = t;
     p->options = *options;
     s = keep_events(p, err);
+    if (!s)
+        s = keep_chance(p, err);
     if (!s)
         s = ss_routes_new(t, &p->routes, err);
     if (!s)
@@ -202,7 +218,9 @@ static ss_lua_box *take(lua_State *L, const char *name, const ss_lua_type *type)
     if (!box)
         ss_lua_refuse(L, "soapstone.problem: option '%s' should be %s%s, not %s", name,
                       ss_lua_article(type),
-                      type == &ss_lua_costs_type ? "costs (of soapstone.costs)" : type->noun,
+                      type == &ss_lua_costs_type    ? "costs (of soapstone.costs)"
+                      : type == &ss_lua_chance_type ? "chance (of soapstone.chance)"
+                                                    : type->noun,
                       ss_lua_kind_of(L, -1));
     return box;
 }
@@ -225,6 +243,8 @@ int ss_lua_problem_new(lua_State *L)
                              "each task, and which there are is the strategy's to say: give it to "
                              "problem:start(strategy, { order = \"priority\", priority = ... })");
     ss_lua_read_events(L, 1, 3, "soapstone.problem", &options.run);
+    if (ss_lua_is_given(L, 1, "chance"))
+        options.chance = take(L, "chance", &ss_lua_chance_type)->object;
     ss_lua_box *box = ss_lua_box_new(L, &ss_lua_problem_type);
     int at = lua_gettop(L);
     ss_lua_box_hold(L, at, SS_LUA_HOLD_MODEL, 2);
@@ -300,21 +320,37 @@ static int problem_load_strategy(lua_State *L)
     return ss_lua_strategy_load(L, 1, path, 3);
 }
 
+typedef struct simulate_options {
+    const char *name;
+    uint32_t repetition; /* 0: not given */
+} simulate_options;
+
 static const ss_opt simulate_list[] = {
     {.name = "name",
      .kind = SS_OPT_TEXT,
+     .at = offsetof(simulate_options, name),
      .help = "what reports call it; the strategy's unless given"},
+    {.name = "repetition",
+     .kind = SS_OPT_COUNT,
+     .at = offsetof(simulate_options, repetition),
+     .preset = 0,
+     .min = 1,
+     .max = 4e9,
+     .help = "which one is drawn by chance; that of the chance unless given"},
     {0},
 };
 
-/* problem:simulate(strategy, { name = }) -> result */
+/* problem:simulate(strategy, { name =, repetition = }) -> result */
 static int problem_simulate(lua_State *L)
 {
-    ss_lua_check(L, 1, &ss_lua_problem_type);
+    const ss_lua_problem *p = ss_lua_check(L, 1, &ss_lua_problem_type);
     ss_lua_strategy *s = ss_lua_check(L, 2, &ss_lua_strategy_type);
-    const char *name;
-    ss_lua_opts(L, 3, simulate_list, "problem:simulate", &name);
-    return ss_lua_result_new(L, 1, s, name);
+    simulate_options o;
+    ss_lua_opts(L, 3, simulate_list, "problem:simulate", &o);
+    if (o.repetition && !p->chance)
+        return ss_lua_refuse(L, "problem:simulate: option 'repetition' says which times are drawn, "
+                                "and in this problem none are: give it the option chance");
+    return ss_lua_result_new(L, 1, s, o.name, o.repetition);
 }
 
 /* problem:costs_report() -> text: where the times came from so far */
@@ -351,6 +387,19 @@ static void set_events(lua_State *L, const ss_lower_options *o, const ss_topolog
     lua_pop(L, 1);
 }
 
+static void set_chance(lua_State *L, const ss_chance *c)
+{
+    if (!c) {
+        ss_lua_set_text(L, "chance", "none");
+        return;
+    }
+    ss_text *text = ss_lua_text_new(L);
+    ss_lua_chance_say(c, text);
+    ss_lua_text_push(L, text);
+    lua_setfield(L, -3, "chance");
+    lua_pop(L, 1);
+}
+
 static int get_options(lua_State *L, int index)
 {
     const ss_lower_options *o =
@@ -374,6 +423,7 @@ static int get_options(lua_State *L, int index)
     ss_lua_set_integer(L, "streams", o->run.streams);
     ss_lua_set_flag(L, "copies_block", o->run.copies_block);
     ss_lua_set_number(L, "slowed_by_copies", o->run.slowed_by_copies);
+    set_chance(L, o->chance);
     set_events(L, o, ((ss_lua_problem *)ss_lua_check(L, index, &ss_lua_problem_type))->topology);
     return 1;
 }
@@ -401,7 +451,9 @@ static const ss_lua_field problem_fields[] = {
 static const ss_lua_method problem_methods[] = {
     {"strategy", problem_strategy, "(kind, options) -> strategy: a ready-made one"},
     {"load_strategy", problem_load_strategy, "(path, options) -> strategy, counts: a saved one"},
-    {"simulate", problem_simulate, "(strategy, { name = }) -> result: one step"},
+    {"simulate", problem_simulate, "(strategy, { name =, repetition = }) -> result: one step"},
+    {"repetitions", ss_lua_problem_repetitions,
+     "(strategy or list, options) -> repetitions: with other luck each time"},
     {"start", ss_lua_problem_start, "(strategy, options) -> run: a step that the script drives"},
     {"costs_report", problem_costs_report, "() -> text: where the times came from so far"},
     {NULL, NULL, NULL},
@@ -419,6 +471,8 @@ const ss_lua_type ss_lua_problem_type = {
 void ss_lua_register_problem(lua_State *L)
 {
     ss_lua_type_register(L, &ss_lua_problem_type);
+    ss_lua_type_register(L, &ss_lua_chance_type);
+    ss_lua_type_register(L, &ss_lua_repetitions_type);
     ss_lua_type_register(L, &ss_lua_strategy_type);
     ss_lua_type_register(L, &ss_lua_result_type);
     ss_lua_type_register(L, &ss_lua_run_type);

@@ -50,8 +50,11 @@ static ss_status keep_costs(const ss_costs *c, ss_result *r, ss_error *err)
 }
 
 static ss_status simulate(ss_lua_problem *p, const ss_strategy *s, const char *name,
-                          ss_lua_result **out, ss_error *err)
+                          uint32_t repetition, ss_lua_result **out, ss_error *err)
 {
+    ss_lower_options o = p->options;
+    if (repetition)
+        o.repetition = repetition;
     ss_lua_result *r = ss_alloc_zeroed(1, sizeof *r);
     if (!r)
         return ss_fail_memory(err, "a result", sizeof *r);
@@ -63,8 +66,8 @@ static ss_status simulate(ss_lua_problem *p, const ss_strategy *s, const char *n
         status = ss_strategy_copy(s, &r->strategy, err);
     ss_costs_count(p->costs);
     if (!status)
-        status = ss_result_new(p->model, p->topology, p->routes, s, &p->timer, &p->options,
-                               p->engine, &r->result, err);
+        status = ss_result_new(p->model, p->topology, p->routes, s, &p->timer, &o, p->engine,
+                               &r->result, err);
     if (!status)
         status = ss_costs_refuse_missing(p->costs, err);
     if (!status)
@@ -90,7 +93,8 @@ ss_lua_result *ss_lua_result_push_empty(lua_State *L)
     return r;
 }
 
-int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const char *name)
+int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const char *name,
+                      uint32_t repetition)
 {
     ss_lua_problem *p = ss_lua_check(L, problem, &ss_lua_problem_type);
     ss_lua_refuse_other(L, "problem:simulate", p, s->strategy);
@@ -103,7 +107,7 @@ int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const
     ss_lua_result *r = NULL;
     const ss_watch *watch = ss_lua_watch(L);
     ss_engine_set_watch(p->engine, watch);
-    ss_status status = simulate(p, s->strategy, name, &r, &err);
+    ss_status status = simulate(p, s->strategy, name, repetition, &r, &err);
     ss_look_away(watch);
     if (status)
         return ss_lua_raise(L, &err);

@@ -106,6 +106,7 @@ static int progress(lua_State *L)
 }
 
 static const ss_lua_method functions[] = {
+    {"chance", ss_lua_chance_new, "(options) -> chance: which times are drawn"},
     {"inspect", ss_lua_inspect, "(path, { json = }) -> text: what is in a record"},
     {"nearest", nearest, "(word, list) -> word or nil: the one that was meant"},
     {"pairs", ss_lua_ordered_pairs, "(table): pairs in the order of the keys"},

@@ -34,7 +34,8 @@ typedef struct ss_lua_problem {
     ss_engine *engine;
     ss_timer timer;
     ss_lower_options options;
-    ss_change *event; /* of the options */
+    ss_change *event;  /* of the options */
+    ss_chance *chance; /* of the options; NULL: none */
 } ss_lua_problem;
 
 typedef struct ss_lua_strategy {
@@ -59,6 +60,7 @@ typedef struct ss_lua_result {
 extern const ss_lua_type ss_lua_model_type, ss_lua_tensor_type;
 extern const ss_lua_type ss_lua_topology_type, ss_lua_node_type;
 extern const ss_lua_type ss_lua_costs_type, ss_lua_problem_type;
+extern const ss_lua_type ss_lua_chance_type, ss_lua_repetitions_type;
 extern const ss_lua_type ss_lua_strategy_type, ss_lua_result_type, ss_lua_search_type;
 extern const ss_lua_type ss_lua_run_type;
 
@@ -94,24 +96,32 @@ const char *ss_lua_strategy_push_name(lua_State *L, const ss_lua_strategy *s);
 /* The ready-made ones and their options, for the help. */
 void ss_lua_strategies_help(ss_text *out);
 /* Pushes what a simulation of the problem at `problem` says. */
-int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const char *name);
+int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const char *name,
+                      uint32_t repetition);
 
 int ss_lua_result_sensitivity(lua_State *L); /* result:sensitivity */
 
 /* Pushes a box whose result is to be filled in. */
 ss_lua_result *ss_lua_result_push_empty(lua_State *L);
 
+/* problem:repetitions(strategy or list, options) -> repetitions */
+int ss_lua_problem_repetitions(lua_State *L);
+/* What is drawn, in a sentence. */
+void ss_lua_chance_say(const ss_chance *c, ss_text *out);
+void ss_lua_chance_help(ss_text *out);
+int ss_lua_chance_new(lua_State *L); /* soapstone.chance */
+
 /* The options of soapstone.problem, for the help. */
 void ss_lua_problem_help(ss_text *out);
 /* Those of searches, likewise. */
 void ss_lua_searches_help(ss_text *out);
-int ss_lua_problem_new(lua_State *L); /* soapstone.problem */
+int ss_lua_problem_new(lua_State *L);   /* soapstone.problem */
 int ss_lua_problem_start(lua_State *L); /* problem:start */
 int ss_lua_dag_start(lua_State *L);     /* dag.start */
 int ss_lua_run_new(lua_State *L);       /* soapstone.run */
-int ss_lua_record(lua_State *L);      /* soapstone.record */
-int ss_lua_inspect(lua_State *L);     /* soapstone.inspect */
-int ss_lua_repair(lua_State *L);      /* soapstone.repair */
+int ss_lua_record(lua_State *L);        /* soapstone.record */
+int ss_lua_inspect(lua_State *L);       /* soapstone.inspect */
+int ss_lua_repair(lua_State *L);        /* soapstone.repair */
 
 /* Who made a file: version, command, script and seed, in texts that stay on the stack. */
 void ss_lua_manifest(lua_State *L, ss_manifest *out);

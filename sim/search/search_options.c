@@ -5,8 +5,8 @@
 
 static const char *const searchers[SS_SEARCHERS] = {"mcmc", "greedy", "annealing", "random"};
 
-static const char *const ends[SS_ENDS] = {"not",       "proposals", "seconds",
-                                          "no_better", "stopped",   "descent",   "proven"};
+static const char *const ends[SS_ENDS] = {"not",     "proposals", "seconds", "no_better",
+                                          "stopped", "descent",   "proven"};
 
 const char *ss_searcher_name(ss_searcher s)
 {

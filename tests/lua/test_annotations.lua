@@ -62,6 +62,9 @@ claim("fields and methods of every type are all there", function()
   local objects = {
     model = p.model, topology = p.topology, problem = p, strategy = s, result = p:simulate(s),
     costs = soapstone.costs.roofline(), search = soapstone.search.mcmc(p), fit = small.fit(), run = p:start(s),
+    chance = soapstone.chance { step = 1 },
+    repetitions = soapstone.problem { model = p.model, topology = p.topology,
+      chance = soapstone.chance { step = { "gamma", mean = 1, cv = 1 } } }:repetitions(s, { n = 2 }),
   }
   for name, object in pairs(objects) do
     equal(sorted(annotated("soapstone." .. name, name)), sorted(registered(object)))

@@ -109,12 +109,15 @@ local p = soapstone.problem { model = m, topology = t }
 local s = p:strategy "data_parallel"
 local r = p:simulate(s)
 local search = soapstone.search.mcmc(p, { proposals = 20 }):run()
+local luck = soapstone.chance { compute = { "lognormal", cv = 0.1 } }
+local lucky = soapstone.problem { model = m, topology = t, chance = luck }
+local many = lucky:repetitions(s, { n = 2 })
 local node = t:device_list() and require("soapstone.topology").new({ name = "n" }):switch "s"
 local objects = {
   { "Models", m, "m" }, { "Models", m:op(1).inputs[1], "x" }, { "Topologies", t, "t" },
   { "Topologies", node, "a" }, { "Costs", soapstone.costs.roofline(), "c" },
   { "Problems", p, "problem" }, { "Strategies", s, "s" }, { "Results", r, "r" },
-  { "Acting during a run", p:start(s), "run" }, { "Searches", search, "found" }, { "Calibration", small.fit(), "fit" },
+  { "Chance", luck, "luck" }, { "Chance", many, "many" }, { "Acting during a run", p:start(s), "run" }, { "Searches", search, "found" }, { "Calibration", small.fit(), "fit" },
 }
 local kinds = {}
 for _, kind in ipairs(soapstone.model.kinds()) do kinds[kind.name] = true end
@@ -163,7 +166,7 @@ claim("every option of a call is on the page, and no other", function()
     { "Models", "model.new" }, { "Models", "m:input" }, { "Topologies", "topology.new" },
     { "Topologies", "t:set_routing" }, { "Topologies", "t:set_link" },
     { "Costs", "costs.roofline" }, { "Costs", "costs.given { fc1 =" },
-    { "Problems", "problem:load_strategy" }, { "Problems", "problem:simulate" },
+    { "Problems", "problem:load_strategy" }, { "Problems", "problem:simulate" }, { "Chance", "problem:repetitions" },
     { "Strategies", "s:set" }, { "Strategies", "s:copy" },
     { "Acting during a run", "problem:start" }, { "Acting during a run", "soapstone.run" },
     { "Acting during a run", "run:set_link" }, { "Acting during a run", "run:set_device" },
@@ -183,7 +186,7 @@ claim("every option of a call is on the page, and no other", function()
     { "A stock Lua", "soapstone.repeatable" },
   }
   local all = offered.options()
-  local tables = { "problem:strategy", "soapstone.problem", "t:device", "t:link" } -- below
+  local tables = { "problem:strategy", "soapstone.chance", "soapstone.problem", "t:device", "t:link" } -- below
   for _, c in ipairs(of_section) do
     local call = c[3] or c[2]:match "^[%w_.:]+"
     equal(c[2] .. " " .. sorted(options_of_call(c[1], c[2])), c[2] .. " " .. sorted(assert(all[call], call)))
@@ -199,6 +202,7 @@ claim("every option of a call is on the page, and no other", function()
     of_problem[name] = true
   end
   equal(sorted(of_problem), sorted(all["soapstone.problem"]))
+  equal(sorted(first_column("Chance", "| option of chance")), sorted(all["soapstone.chance"]))
   for _, call in ipairs(tables) do all[call] = nil end
   local of_search = first_column("Searches", "| option ")
   for name in pairs(all["search.annealing"]) do -- which has them all

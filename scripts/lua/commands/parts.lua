@@ -41,11 +41,13 @@ local elsewhere = {
   model = "the model is given by --model, its options are model.NAME=VALUE",
   topology = "the topology is given by --topology, its options are topology.NAME=VALUE",
   costs = "measured times are given by --costs FILE",
+  chance = "what is drawn is given by chance.NAME=VALUE, such as chance.compute='lognormal cv 0.05'",
 }
 
--- --option model.batch=64: tables of options by what they are for; `more` are parts besides model and topology.
+-- --option model.batch=64: tables of options by what they are for; `more` are parts besides model, topology and chance.
 function parts.read_options(more)
-  local options, known = { model = {}, topology = {}, problem = {} }, { "model", "topology" }
+  local options = { model = {}, topology = {}, chance = {}, problem = {} }
+  local known = { "model", "topology", "chance" }
   for _, part in ipairs(more or {}) do options[part], known[#known + 1] = {}, part end
   for _, word in ipairs(given.option or {}) do
     local key, value = word:match "^([%w_.]+)=(.*)$"
@@ -167,9 +169,31 @@ local function read_costs()
   return soapstone.costs.stack(list)
 end
 
+-- "lognormal cv 0.05", "gamma mean 3 us cv 0.5": what soapstone.chance takes; other texts and numbers are constants.
+local function distribution(value)
+  local kind, rest = tostring(value):match "^(lognormal)%s+(.*)$"
+  if not kind then kind, rest = tostring(value):match "^(gamma)%s+(.*)$" end
+  if not kind then return value end
+  local mean, cv = rest:match "^mean%s+(.-)%s+cv%s+(%S+)$"
+  if not cv then cv = rest:match "^cv%s+(%S+)$" end
+  if not tonumber(cv) then
+    soapstone.refuse("--option: '%s' should be like '%s cv 0.1' or '%s mean 3 us cv 0.5'", value, kind, kind)
+  end
+  return { kind, cv = tonumber(cv), mean = tonumber(mean) or mean }
+end
+
+-- chance.compute="lognormal cv 0.05" and so on; nil if there is none of them.
+local function make_chance(options)
+  if not next(options) then return nil end
+  local o = {}
+  for name, value in pairs(options) do o[name] = distribution(value) end
+  return soapstone.chance(o)
+end
+
 -- The problem of --model, --topology, --costs and --option.
 function parts.make_problem(options)
   local o = options.problem
+  o.chance = make_chance(options.chance)
   o.costs = read_costs()
   o.model = load_part("model", "models", parts.last "model", options.model)
   o.topology = load_part("topology", "topologies", parts.last "topology", options.topology)

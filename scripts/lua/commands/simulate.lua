@@ -71,6 +71,28 @@ local function take_over(problem)
   end
 end
 
+-- The strategies again and again; those that do not fit are passed over if nobody asked for them.
+local function simulate_repeatedly(problem, names, all)
+  refuse_with("--repetitions", { "record" })
+  local made, notes = {}, {}
+  for _, name in ipairs(names) do
+    local fits, strategy, note = pcall(parts.make_strategy, problem, name)
+    if not fits and not all then error(strategy, 0) end
+    if fits then made[#made + 1] = strategy end
+    notes[#notes + 1] = fits and note or not fits and ("without %s: %s"):format(name, strategy) or nil
+  end
+  local r = problem:repetitions(made, { n = parts.count "repetitions" })
+  if given.json then
+    io.write(r:json())
+    return
+  end
+  print(problem.model)
+  print(problem.topology)
+  print()
+  print(r)
+  for _, line in ipairs(notes) do print(report.wrap(line, 100, 2)) end
+end
+
 local function simulate_model()
   refuse_with("--model", { "dag" })
   if not given.model then soapstone.refuse("--model is missing (or --dag)") end
@@ -82,6 +104,7 @@ local function simulate_model()
     soapstone.refuse("--by-name is for strategies from files: --strategy FILE")
   end
   local problem = parts.make_problem(options)
+  if given.repetitions then return simulate_repeatedly(problem, names, all) end
   local made, results, notes = simulate_all(problem, names, all)
   if given.json then
     print_json(results)
@@ -102,7 +125,7 @@ local function simulate_model()
 end
 
 local function simulate_dag()
-  refuse_with("--dag", { "model", "topology", "strategy", "by-name", "option", "costs", "record" })
+  refuse_with("--dag", { "model", "topology", "strategy", "by-name", "option", "costs", "record", "repetitions" })
   local result, finish = soapstone.dag.simulate(last "dag", {
     links = last "links", segment = last "segment",
     max_segments = given["max-segments"] and value_of(last "max-segments"),

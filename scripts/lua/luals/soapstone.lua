@@ -40,6 +40,32 @@ function soapstone.nearest(word, list) end
 ---@return table<K, V>
 function soapstone.pairs(t) end
 
+---@class soapstone.distribution
+---@field [1] "constant"|"lognormal"|"gamma"|"samples"
+---@field cv? number standard deviation over mean
+---@field mean? soapstone.quantity
+---@field values? soapstone.quantity[] of samples
+---@field scaled? boolean samples of a factor are scaled to the mean
+---@field tail? { share: number, factor: number }
+
+---@class soapstone.chance_options
+---@field seed? integer of every draw; that of the run unless given
+---@field repetition? integer which is drawn where nothing else is said
+---@field compute? soapstone.quantity|soapstone.distribution factor of each task that computes
+---@field kinds? table<string, soapstone.quantity|soapstone.distribution> instead, of operators of a kind
+---@field on? table<string|integer, soapstone.quantity|soapstone.distribution> instead, of the tasks of a device
+---@field devices? soapstone.quantity|soapstone.distribution factor of each device, drawn once a step
+---@field slow? table<string|integer, number> factor of a device
+---@field transfer? soapstone.quantity|soapstone.distribution factor of each message's bytes on links
+---@field launch? soapstone.quantity|soapstone.distribution seconds of each task that computes
+---@field message? soapstone.quantity|soapstone.distribution seconds of each message
+---@field step? soapstone.quantity|soapstone.distribution seconds of the step
+
+---Which times are drawn, from which distributions.
+---@param options soapstone.chance_options
+---@return soapstone.chance
+function soapstone.chance(options) end
+
 ---@class soapstone.problem_options
 ---@field model soapstone.model
 ---@field topology soapstone.topology
@@ -58,6 +84,7 @@ function soapstone.pairs(t) end
 ---@field segment? soapstone.quantity messages are cut into pieces of this size
 ---@field max_segments? integer
 ---@field chunk? soapstone.quantity
+---@field chance? soapstone.chance which times are drawn
 ---@field order? "fifo"|"program"|"priority"|"shortest" which of the waiting tasks is next
 ---@field streams? integer tasks that a device runs at once
 ---@field copies_block? boolean a transfer takes a stream of the devices at its ends
@@ -406,9 +433,15 @@ function problem:strategy(kind, options) end
 function problem:load_strategy(path, options) end
 
 ---@param strategy soapstone.strategy
----@param options? { name?: string }
+---@param options? { name?: string, repetition?: integer }
 ---@return soapstone.result
 function problem:simulate(strategy, options) end
+
+---Again and again, each time with other luck.
+---@param strategies soapstone.strategy|soapstone.strategy[]
+---@param options? { n?: integer, first?: integer, confidence?: number, threads?: integer }
+---@return soapstone.repetitions
+function problem:repetitions(strategies, options) end
 
 ---@class soapstone.start_options
 ---@field order? "fifo"|"program"|"priority"|"shortest" the problem's unless given, as all of these
@@ -428,6 +461,32 @@ function problem:start(strategy, options) end
 function problem:costs_report() end
 
 function problem:close() end
+
+---@class soapstone.chance
+---@field seed integer of every draw
+---@field repetition integer which is drawn where nothing else is said
+local chance = {}
+
+function chance:close() end
+
+---@class soapstone.repetitions
+---@field n integer
+---@field first integer number of the first
+---@field confidence number of the intervals
+---@field strategies { name: string, times: number[], mean: number, deviation: number?, cv: number?, least: number, p05: number, p25: number, median: number, p75: number, p95: number, most: number, mean_interval: number[]?, median_interval: number[]? }[]
+---@field pairs { first: string, second: string, difference: number, deviation: number?, interval: number[]?, correlation: number?, first_faster: integer, second_faster: integer }[]
+---@field assumptions string
+local repetitions = {}
+
+---@param strategy string|integer
+---@param share number from 0 to 1
+---@return number seconds
+function repetitions:quantile(strategy, share) end
+
+---@return string
+function repetitions:json() end
+
+function repetitions:close() end
 
 ---@class soapstone.strategy
 ---@field name string
@@ -489,7 +548,7 @@ function strategy:close() end
 ---@field over_capacity boolean
 ---@field devices soapstone.device_use[]
 ---@field links soapstone.link_use[]
----@field critical { compute: number, transfer: number, slowed: number, queueing: number, queueing_device: number, queueing_link: number, waited_for: { name: string, link: boolean, queueing: number }[], steps: soapstone.critical_step[] }
+---@field critical { compute: number, transfer: number, overhead: number, slowed: number, queueing: number, queueing_device: number, queueing_link: number, waited_for: { name: string, link: boolean, queueing: number }[], steps: soapstone.critical_step[] }
 ---@field assumptions string
 ---@field wall_clock { lower: number, simulate: number }
 local result = {}
