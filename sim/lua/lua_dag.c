@@ -105,16 +105,11 @@ static int dag_simulate(lua_State *L)
     const char *path = ss_lua_text(L, 1, "dag.simulate: the path");
     ss_dag_options o;
     ss_lua_opts(L, 2, dag_list, "dag.simulate", &o);
-    ss_lua_box *box = ss_lua_box_new(L, &ss_lua_result_type);
+    ss_lua_result *result = ss_lua_result_push_empty(L);
+    ss_lua_box *box = lua_touserdata(L, -1);
     run *r = push_run(L);
 
     ss_error err;
-    ss_lua_result *result = ss_alloc_zeroed(1, sizeof *result);
-    if (!result) {
-        ss_fail_memory(&err, "a result", sizeof *result);
-        return ss_lua_raise(L, &err);
-    }
-    box->object = result;
     if (simulate(r, path, &o, result, &err)) {
         box->closed = true; /* nothing to be seen of it */
         return ss_lua_raise(L, &err);
@@ -225,16 +220,11 @@ static int dag_random(lua_State *L)
         figures[i] = 1e10;
         figures[o.links + 1 + i] = 0;
     }
-    ss_lua_box *box = ss_lua_box_new(L, &ss_lua_result_type);
+    ss_lua_result *result = ss_lua_result_push_empty(L);
+    ss_lua_box *box = lua_touserdata(L, -1);
     run *r = push_run(L);
 
     ss_error err;
-    ss_lua_result *result = ss_alloc_zeroed(1, sizeof *result);
-    if (!result) {
-        ss_fail_memory(&err, "a result", sizeof *result);
-        return ss_lua_raise(L, &err);
-    }
-    box->object = result;
     if (simulate_random(r, &o, figures, figures + o.links + 1, result, &err)) {
         box->closed = true;
         return ss_lua_raise(L, &err);

@@ -38,6 +38,19 @@ local times = {}
 for i = 1, 5 do times[i] = { bytes = 4 ^ i, seconds = 1e-6 + 4 ^ i / 1e7 } end
 local fit = soapstone.calibrate.fit { name = "times", rows = times }
 assert(#fit:curve { monotone = true } == 5 and #fit:json() + #tostring(fit) + #fit.notes > 100 and #fit.rows == 5)
+local run = problem:start(other, { order = "shortest", events = { { at = 0, link = 1, share = 0.5 } }, name = "run" })
+run:advance "10 us"
+run:set_link("a->b", { latency = "1 us" })
+run:pause "b"
+run:resume "b"
+run:send("a", "b", 100, { after = run:compute("a", "1 us", { name = "more" }), name = "message" })
+assert(run:step() and #run.changes == 4 and run:task(1).kind and #run:ended() >= 0)
+local ran = run:finish()
+assert(ran:task(ran.tasks).name == "message" and ran.step_time > 0)
+local sim = require("soapstone.process").new { topology = t, links = "shared" }
+sim:spawn("sender", function(p) p:send("b", 1000, 1) end, { device = "a" })
+sim:spawn("receiver", function(p) assert(p:receive "b" == 1) end)
+assert(sim:run() == sim:finish().step_time)
 local optimum, proof = soapstone.search.exhaustive(problem, { moves = "place" })
 assert(search.cost > 0 and proof.cost == problem:simulate(optimum).step_time and #tostring(search) > 100)
 assert(search.best and search.chains[2].proposals == 3 and #search:json() > 100)
