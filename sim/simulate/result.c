@@ -159,17 +159,16 @@ static bool is_message(const ss_task_label *label)
     return label->kind == SS_TASK_TRANSFER || label->kind == SS_TASK_COLLECTIVE;
 }
 
-static ss_status use_resource(ss_result *r, uint32_t resource, ss_task task, ss_error *err)
+/* `wait` is how long it waited for links, or was slowed on shared ones. */
+static ss_status use_resource(ss_result *r, uint32_t resource, ss_task task, ss_time wait,
+                              ss_error *err)
 {
     const ss_tasks *t = &r->lowered->tasks;
     ss_time took = r->timeline.end[task.i] - r->timeline.start[task.i];
     if (resource <= r->devices)
         return ss_time_add(r->device[resource].busy, took, &r->device[resource].busy, err);
     ss_link_use *link = &r->link[resource - r->devices];
-    ss_time wait = r->timeline.start[task.i] - r->timeline.ready[task.i];
-    if (ss_tasks_flows(t, task))
-        wait = ss_timeline_slowed(t, &r->timeline, task);
-    else
+    if (!ss_tasks_flows(t, task))
         link->busy += took; /* exclusive: no more than the makespan */
     if (wait > link->longest_wait)
         link->longest_wait = wait;
@@ -186,9 +185,11 @@ static ss_status use_task(ss_result *r, const ss_topology *topology, ss_routes *
     const ss_task_label *label = &t->label[task.i];
     uint32_t n = 0;
     const uint32_t *resource = ss_tasks_resources(t, task, &n);
+    ss_time wait = ss_tasks_flows(t, task) ? ss_timeline_slowed(t, &r->timeline, task)
+                                           : r->timeline.start[task.i] - r->timeline.ready[task.i];
     ss_status s = SS_OK;
     for (uint32_t k = 0; k < n && !s; k++)
-        s = use_resource(r, resource[k], task, err);
+        s = use_resource(r, resource[k], task, wait, err);
     if (!s && label->kind == SS_TASK_COLLECTIVE)
         s = charge_collective(r, topology, routes, label, err);
     else if (!s && label->kind == SS_TASK_TRANSFER && label->hop == 0)
