@@ -80,6 +80,12 @@ bool ss_collective_has(ss_operation o, ss_algorithm a)
     return find_row(o, a) != NULL;
 }
 
+bool ss_collective_is_chunked(ss_operation o, ss_algorithm a)
+{
+    const struct row *row = find_row(o, a);
+    return row && row->chunked;
+}
+
 ss_status ss_collective_messages(const ss_collective *c, ss_messages *out, ss_error *err)
 {
     const struct row *row = find_row(c->operation, c->algorithm);

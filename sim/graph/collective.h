@@ -147,6 +147,7 @@ typedef struct ss_collective {
  *   direct         a + s/b
  */
 bool ss_collective_has(ss_operation o, ss_algorithm a);
+bool ss_collective_is_chunked(ss_operation o, ss_algorithm a); /* it looks at chunks */
 /* "ring, tree": of an operation, for messages. */
 const char *ss_collective_algorithms(ss_operation o);
 

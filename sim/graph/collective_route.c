@@ -2,9 +2,6 @@
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/mem.h"
-
 ss_status ss_collective_way(const ss_collective *c, const ss_party *p, const ss_message *m,
                             const ss_link **link, uint32_t *links, ss_error *err)
 {
@@ -61,62 +58,5 @@ ss_status ss_collective_wires(const ss_collective *c, const ss_party *p, const s
     *inside = *across = (ss_wire){0, INFINITY};
     for (uint32_t i = 1; i <= looked && c->algorithm != SS_IN_NETWORK && !s; i++)
         s = widen(c, p, m->row[i].from, m->row[i].to, inside, across, err);
-    return s;
-}
-
-/* The tasks of a message that has been added: the last ones, which others wait for. */
-typedef struct arrival {
-    uint32_t first, n;
-} arrival;
-
-static ss_device device_of(const ss_collective *c, const ss_party *p, uint32_t vertex)
-{
-    return vertex < c->members ? p->device[vertex] : (ss_device){0};
-}
-
-static ss_status expand(const ss_collective *c, const ss_party *p, const ss_messages *m,
-                        int64_t segment_bytes, uint32_t max_segments, ss_tasks *out, arrival *at,
-                        ss_task **before, uint32_t *before_cap, ss_error *err)
-{
-    ss_status s = SS_OK;
-    for (uint32_t i = 1; i <= m->n && !s; i++) {
-        const ss_message *x = &m->row[i];
-        const ss_link *link;
-        uint32_t links, n = 0;
-        for (uint32_t a = 0; a < x->afters && !s; a++) {
-            arrival y = at[m->after[x->first_after + a]];
-            s = SS_RESERVE(*before, *before_cap, (size_t)n + y.n, "order of messages", err);
-            for (uint32_t k = 0; k < y.n && !s; k++)
-                (*before)[n++].i = y.first + k;
-        }
-        if (!s)
-            s = ss_collective_way(c, p, x, &link, &links, err);
-        ss_task_label label = {.kind = SS_TASK_TRANSFER,
-                               .part = x->from,
-                               .to_part = x->to,
-                               .from = device_of(c, p, x->from),
-                               .to = device_of(c, p, x->to),
-                               .turn = i};
-        ss_task first;
-        if (!s)
-            s = ss_tasks_transfer(out, &link->i, links, x->bytes, segment_bytes, max_segments,
-                                  &label, *before, n, &first, &at[i].n, err);
-        at[i].first = s ? 0 : first.i;
-    }
-    return s;
-}
-
-ss_status ss_collective_expand(const ss_collective *c, const ss_party *p, const ss_messages *m,
-                               int64_t segment_bytes, uint32_t max_segments, ss_tasks *out,
-                               ss_error *err)
-{
-    arrival *at = ss_alloc_zeroed((size_t)m->n + 1, sizeof *at);
-    ss_task *before = NULL;
-    uint32_t before_cap = 0;
-    if (!at)
-        return ss_fail_memory(err, "messages of a collective", m->n * sizeof *at);
-    ss_status s = expand(c, p, m, segment_bytes, max_segments, out, at, &before, &before_cap, err);
-    ss_free(at);
-    ss_free(before);
     return s;
 }

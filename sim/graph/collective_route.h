@@ -4,7 +4,6 @@
 
 #include "graph/collective.h"
 #include "graph/route.h"
-#include "graph/tasks.h"
 #include "graph/topology.h"
 
 /* Whose devices, over what. */
@@ -27,11 +26,5 @@ ss_status ss_collective_wires(const ss_collective *c, const ss_party *p, const s
 /* The same of the way round, each member to the next: what an algorithm is chosen by. */
 ss_status ss_collective_neighbours(const ss_collective *c, const ss_party *p, ss_wire *inside,
                                    ss_wire *across, ss_error *err);
-
-/* Adds the messages to a task graph as transfers, whose labels have the message's row as `turn`.  Segments as
- * in ss_tasks_transfer. */
-ss_status ss_collective_expand(const ss_collective *c, const ss_party *p, const ss_messages *m,
-                               int64_t segment_bytes, uint32_t max_segments, ss_tasks *out,
-                               ss_error *err);
 
 #endif

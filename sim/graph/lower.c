@@ -374,19 +374,29 @@ ss_status ss_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const 
     return e ? e : ss_tasks_finish(w.tasks, err);
 }
 
-ss_status ss_lower_nothing(const ss_topology *t, ss_links_mode links, ss_lowered *out,
-                           ss_error *err)
+ss_status ss_lower_start_bare(const ss_topology *t, ss_routes *r, const ss_lower_options *options,
+                              ss_lowered *out, ss_lowering *w, ss_error *err)
 {
     if (!out->scratch && !(out->scratch = ss_alloc_zeroed(1, sizeof *out->scratch)))
         return ss_fail_memory(err, "lowering", sizeof *out->scratch);
-    out->options = ss_lower_options_start();
-    out->options.links = links;
-    ss_lowering w = {.topology = t,
-                     .options = out->options,
-                     .out = out,
-                     .tasks = &out->tasks,
-                     .s = out->scratch};
-    ss_status s = start_tasks(&w, err);
+    out->options = *options;
+    *w = (ss_lowering){.topology = t,
+                       .routes = r,
+                       .options = *options,
+                       .out = out,
+                       .tasks = &out->tasks,
+                       .s = out->scratch};
+    w->s->sents = 0;
+    return start_tasks(w, err);
+}
+
+ss_status ss_lower_nothing(const ss_topology *t, ss_links_mode links, ss_lowered *out,
+                           ss_error *err)
+{
+    ss_lower_options options = ss_lower_options_start();
+    ss_lowering w;
+    options.links = links;
+    ss_status s = ss_lower_start_bare(t, NULL, &options, out, &w, err);
     return s ? s : ss_tasks_finish(w.tasks, err);
 }
 
@@ -457,6 +467,14 @@ static void free_scratch(struct ss_lower_scratch *s)
     ss_reduction_tree_free(&s->tree);
     ss_messages_free(&s->messages);
     ss_free(s);
+}
+
+void ss_lower_forget(ss_lowered *l)
+{
+    ss_error err;
+    (void)ss_tasks_set_laws(&l->tasks, NULL, &err); /* they were in there */
+    free_scratch(l->scratch);
+    l->scratch = NULL;
 }
 
 void ss_lowered_free(ss_lowered *l)

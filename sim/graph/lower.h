@@ -148,6 +148,12 @@ ss_status ss_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const 
 /* No tasks yet, on the devices and links of a topology: what a run may begin with (simulate/run.h). */
 ss_status ss_lower_nothing(const ss_topology *t, ss_links_mode links, ss_lowered *out,
                            ss_error *err);
+/* The messages of a collective as transfers, by the options that are about links and messages; labels have the
+ * message's row as turn.  *messages (NULL: not asked) is how many there were.  Working memory is given back. */
+struct ss_party;
+ss_status ss_lower_collective(const ss_collective *c, const struct ss_party *p,
+                              const ss_lower_options *options, ss_lowered *out, uint32_t *messages,
+                              ss_error *err);
 void ss_lowered_free(ss_lowered *l);
 
 /* Bytes moved in all: every cargo, and the closed form's. */

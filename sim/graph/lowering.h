@@ -265,6 +265,10 @@ ss_status ss_lower_start(const ss_model *m, const ss_topology *t, ss_routes *r,
                          const ss_strategy *s, const ss_timer *timer,
                          const ss_lower_options *options, ss_lowered *out, ss_lowering *w,
                          ss_error *err);
+/* Without a model; and gives working memory back, so that no more can be added. */
+ss_status ss_lower_start_bare(const ss_topology *t, ss_routes *r, const ss_lower_options *options,
+                              ss_lowered *out, ss_lowering *w, ss_error *err);
+void ss_lower_forget(ss_lowered *l);
 ss_status ss_lower_forward_parts(ss_lowering *w, ss_op op, ss_error *err);
 ss_status ss_lower_backward_parts(ss_lowering *w, ss_op op, ss_error *err);
 /* Adds the holds of the same parts, in all phases, to those of their devices. */

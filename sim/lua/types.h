@@ -115,6 +115,7 @@ int ss_lua_chance_new(lua_State *L); /* soapstone.chance */
 void ss_lua_problem_help(ss_text *out);
 /* Those of searches, likewise. */
 void ss_lua_searches_help(ss_text *out);
+int ss_lua_collective(lua_State *L);    /* soapstone.collective */
 int ss_lua_problem_new(lua_State *L);   /* soapstone.problem */
 int ss_lua_problem_start(lua_State *L); /* problem:start */
 int ss_lua_dag_start(lua_State *L);     /* dag.start */

@@ -58,6 +58,7 @@ function offered.options()
     ["run:send"] = of(run.send, run, 1, 2, 1),
     ["run:set_device"] = of(run.set_device, run, 1),
     ["run:set_link"] = of(run.set_link, run, 1),
+    ["soapstone.collective"] = of(f.collective),
     ["soapstone.run"] = of(f.run),
     ["s:copy"] = of(s.copy, s),
     ["s:set"] = of(s.set, s, 1),

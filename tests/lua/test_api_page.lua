@@ -171,7 +171,7 @@ claim("every option of a call is on the page, and no other", function()
     { "Acting during a run", "problem:start" }, { "Acting during a run", "soapstone.run" },
     { "Acting during a run", "run:set_link" }, { "Acting during a run", "run:set_device" },
     { "Acting during a run", "run:compute" }, { "Acting during a run", "run:send" },
-    { "Bare task graphs", "dag.start" },
+    { "Bare task graphs", "dag.start" }, { "Collectives", "soapstone.collective" },
     { "Searches", "search.exhaustive" }, { "Searches", "found:run", "search:run" },
     { "Searches", "found:more", "search:more" },
     { "Results", "r:write_trace" }, { "Results", "r:write_dot" },
@@ -292,6 +292,7 @@ claim("what is in the tables that calls give is on the page", function()
   on_page("Results", keys(r:memory(1)[1]), "memory.")
   local run = p:start(s)
   for i = 1, run.tasks do on_page("Acting during a run", keys(run:task(i)), "task.") end
+  on_page("Collectives", keys(soapstone.collective { topology = t, bytes = 1 }), "collective.")
   on_page("Searches", keys(search.chains[1]), "chains.")
   local fit = small.fit()
   for _, of in ipairs { fit.errors, fit.told, fit.line, fit.rows[1], fit.rows[2], fit:curve()[1] } do

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "graph/collective_route.h"
+#include "graph/lower.h"
 #include "networks.h"
 #include "simulate/engine.h"
 
@@ -70,22 +71,16 @@ static ss_party party(const world *w)
 
 static ss_time simulate(const world *w, const ss_collective *c, ss_links_mode mode)
 {
-    ss_tasks tasks = {0};
+    ss_lowered lowered = {0};
     ss_timeline line = {0};
-    double rate[4200], latency[4200];
-    for (uint32_t l = 1; l <= w->t->links; l++) {
-        rate[l] = w->t->link[l].def.bytes_per_s;
-        latency[l] = w->t->link[l].def.latency_s;
-    }
+    ss_lower_options o = ss_lower_options_start();
     ss_party p = party(w);
-    net_must(ss_collective_messages(c, &list, &err), &err);
-    net_must(ss_tasks_start(&tasks, w->t->devices, w->t->links, rate, latency, mode, &err), &err);
-    net_must(ss_collective_expand(c, &p, &list, 0, 0, &tasks, &err), &err);
-    net_must(ss_tasks_finish(&tasks, &err), &err);
-    net_must(ss_engine_run(engine, &tasks, &line, &err), &err);
+    o.links = mode;
+    net_must(ss_lower_collective(c, &p, &o, &lowered, NULL, &err), &err);
+    net_must(ss_engine_run(engine, &lowered.tasks, &line, &err), &err);
     ss_time time = line.makespan;
     ss_timeline_free(&line);
-    ss_tasks_free(&tasks);
+    ss_lowered_free(&lowered);
     return time;
 }
 

@@ -105,6 +105,24 @@ function soapstone.chance(options) end
 ---@return soapstone.problem
 function soapstone.problem(options) end
 
+---@class soapstone.collective_answer
+---@field operation string
+---@field algorithm string what was asked for, or chosen
+---@field devices integer
+---@field bytes integer
+---@field chunks integer
+---@field messages integer
+---@field time number seconds, simulated
+---@field closed_form number seconds
+---@field algorithm_bandwidth number bytes / time
+---@field bus_bandwidth number as nccl-tests has it
+---@field result soapstone.result
+
+---An operation between devices, without a model.
+---@param options { topology: soapstone.topology, bytes: soapstone.quantity, devices?: (soapstone.node|string|integer)[], operation?: "all_reduce"|"all_gather"|"reduce_scatter"|"all_to_all"|"broadcast"|"reduce"|"p2p", algorithm?: "auto"|"ring"|"bidirectional_ring"|"tree"|"double_tree"|"halving_doubling"|"two_level"|"hierarchical"|"in_network"|"pairwise"|"direct", chunks?: integer, links?: "fifo-hop"|"fifo-pipe"|"fifo-path"|"shared", segment?: soapstone.quantity, max_segments?: integer, ideal_links?: boolean, name?: string }
+---@return soapstone.collective_answer
+function soapstone.collective(options) end
+
 ---A simulation that begins with no tasks.
 ---@param options { topology: soapstone.topology, links?: "fifo-hop"|"fifo-pipe"|"fifo-path"|"shared", order?: "fifo"|"shortest", streams?: integer, copies_block?: boolean, slowed_by_copies?: number, events?: soapstone.event[], name?: string }
 ---@return soapstone.run

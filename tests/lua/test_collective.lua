@@ -1,0 +1,131 @@
+-- Collectives without a model: times, closed forms, bandwidths, and what is refused.
+local check = require "check"
+local soapstone = require "soapstone"
+
+local equal, claim, fails = check.equal, check.claim, check.fails
+
+local function star(n, o)
+  o = o or {}
+  local t = soapstone.topology.new { name = "star" }
+  local hub = t:switch "hub"
+  for i = 1, n do
+    t:link(t:device("d" .. i, { kind = "mine", machine = o.machine }), hub, { bandwidth = "10 GB/s", latency = "1 us" })
+  end
+  return t
+end
+
+local function near(a, b, share) assert(math.abs(a - b) <= (share or 1e-12) * b, ("%.17g, not %.17g"):format(a, b)) end
+
+claim("what is wrong is refused by name", function()
+  local t = star(3)
+  local function with(o)
+    o.topology, o.bytes = o.topology or t, o.bytes or 1000
+    return soapstone.collective(o)
+  end
+  fails("option 'bytes' is missing", soapstone.collective, { topology = t })
+  fails("option 'topology' is missing", soapstone.collective, { bytes = 3 })
+  fails("option 'topology' should be a topology, not a text", soapstone.collective, { bytes = 3, topology = "star" })
+  fails("did you mean 'algorithm'?", with, { algoritm = "ring" })
+  fails("option 'operation' cannot be 'allreduce'", with, { operation = "allreduce" })
+  fails("option 'bytes' is 0; it must be at least 1", with, { bytes = 0 })
+  fails("broadcast has no algorithm pairwise; it has ring, tree", with, { operation = "broadcast", algorithm = "pairwise" })
+  fails("p2p is between 2 devices, not 3", with, { operation = "p2p" })
+  fails("all_reduce between 1 device: two at least are needed", with, { devices = { 1 } })
+  fails("device d2 is named twice", with, { devices = { "d2", 1, 2 } })
+  fails("option 'devices' should be a list of devices, not a number", with, { devices = 3 })
+  fails("device 2 of the list", with, { devices = { 1, "d9" } })
+  fails("has 4 of them, and topology star has 3", with, { devices = { 1, 2, 3, 1 } })
+  fails("the way from 2 to 1 crosses no switch", function()
+    local pair = soapstone.topology.new { name = "pair" }
+    pair:link(pair:device("1", { kind = "mine" }), pair:device("2", { kind = "mine" }), { bandwidth = "1 GB/s" })
+    with { topology = pair, algorithm = "in_network" }
+  end)
+end)
+
+-- 2 us and 100 ps a byte: 14 messages of an eighth.
+claim("a ring takes its closed form where links carry one message each", function()
+  local t = star(8)
+  for _, links in ipairs { "fifo-path", "shared" } do
+    local c = soapstone.collective { topology = t, bytes = 8000000, algorithm = "ring", links = links }
+    equal(c.time, 14 * (2e-6 + 1000000 / 1e10))
+    near(c.closed_form, c.time)
+    equal(c.messages, 112)
+    equal(c.chunks, 1)
+    near(c.algorithm_bandwidth, 8000000 / c.time)
+    near(c.bus_bandwidth, 1.75 * 8000000 / c.time)
+    equal(c.result.step_time, c.time)
+    equal(c.result.bytes_moved, 14 * 8000000)
+    equal(c.result.devices[3].sent, 14 * 1000000)
+    equal(c.result.links[1].name, "d1->hub")
+    equal(c.result.name, "all_reduce")
+  end
+  local hops = soapstone.collective { topology = t, bytes = 8000000, algorithm = "ring" } -- stored and forwarded
+  near(hops.time, 14 * (2e-6 + 2 * 1000000 / 1e10))
+end)
+
+claim("switches that add up carry the tensor once each way", function()
+  local t = star(5)
+  local c = soapstone.collective { topology = t, bytes = 1000000, algorithm = "in_network", chunks = 10, links = "shared" }
+  near(c.time, 11 * (1e-6 + 100000 / 1e10))
+  near(c.closed_form, c.time)
+  for _, link in ipairs(c.result.links) do equal(link.bytes, 1000000) end
+  equal(c.result.devices[2].sent, 1000000)
+  equal(c.result.devices[2].received, 1000000)
+end)
+
+claim("the order of devices is the order of the ring, and the first is the root", function()
+  local t = star(4)
+  local c = soapstone.collective { topology = t, bytes = 100, operation = "broadcast", algorithm = "ring", chunks = 1,
+    devices = { "d3", 1, t:device_list() and 4 }, name = "chain" }
+  equal(c.result.name, "chain")
+  equal(c.result.devices[3].received, 0)
+  equal(c.result.devices[2].sent, 0)
+  equal(c.result.devices[1].received, 100)
+  equal(c.result.devices[4].sent, 0)
+  equal(c.devices, 3)
+end)
+
+claim("what is chosen takes no longer by its form than the others", function()
+  local t = star(7)
+  for _, operation in ipairs { "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce" } do
+    for bytes = 10, 26, 8 do
+      local best = soapstone.collective { topology = t, bytes = 1 << bytes, operation = operation, links = "shared" }
+      for _, algorithm in ipairs { "ring", "double_tree", "halving_doubling", "tree", "pairwise" } do
+        local ok, c = pcall(soapstone.collective,
+          { topology = t, bytes = 1 << bytes, operation = operation, algorithm = algorithm, links = "shared" })
+        assert(not ok or c.closed_form >= best.closed_form, operation .. " " .. algorithm)
+      end
+    end
+  end
+  equal(soapstone.collective({ topology = star(2), bytes = 10, operation = "p2p" }).algorithm, "direct")
+end)
+
+claim("a ring on a fat tree takes its closed form with every link shared", function()
+  local fat = require "topologies.fat_tree" { radix = 4, levels = 3, bandwidth = "50 GB/s" }
+  local c = soapstone.collective { topology = fat, bytes = 16 * 500000, algorithm = "ring", links = "shared" }
+  equal(c.devices, 16)
+  equal(c.messages, 480)
+  near(c.time, c.closed_form)
+  for _, link in ipairs(c.result.links) do equal(link.longest_wait, 0) end
+end)
+
+claim("messages go by the laws of links, and closed forms by the links alone", function()
+  local t = star(2)
+  t:set_link("hub", { half_size = 1000000 })
+  local c = soapstone.collective { topology = t, bytes = 1000000, operation = "p2p", links = "shared" }
+  near(c.time, 2e-6 + 2 * 1000000 / 1e10)
+  near(c.closed_form, 2e-6 + 1000000 / 1e10)
+  local ideal = soapstone.collective { topology = t, bytes = 1000000, operation = "p2p", links = "shared", ideal_links = true }
+  near(ideal.time, ideal.closed_form)
+end)
+
+claim("a result lasts when its topology is closed, which can no longer change", function()
+  local t = star(3)
+  local c = soapstone.collective { topology = t, bytes = 99 }
+  fails("can no longer change", t.switch, t, "another")
+  t:close()
+  equal(c.result.devices[1].name, "d1")
+  fails("collective", function() return c.bus_bandwith end)
+end)
+
+check.done()
