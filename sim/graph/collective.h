@@ -123,7 +123,8 @@ typedef struct ss_collective {
  *                  two: the first r pairs first add up in one of the two, which in the end passes the
  *                  result back (Rabenseifner, "Optimization of collective reduction operations",
  *                  ICCS 2004).  2 log2 p a + 2 (p-1)/p s/b, and 2 (a + s/b) if r > 0: a port a member,
- *                  a link a pair; of unequal shares some bytes less.
+ *                  a link a pair; of unequal shares some bytes less.  A step all of whose pairs
+ *                  are in machines takes the time of inside.
  *   two_level      members of a machine to their first, those to member 0, and back: FlexFlow's
  *                  runtime of 2018.  A port a member, machines of equal size.
  *   hierarchical   rings: reduce-scatter inside machines, all-reduce across, for each share apart,
@@ -159,7 +160,8 @@ typedef struct ss_wire {
     double latency_s, bytes_per_s;
 } ss_wire;
 
-/* By the closed form.  Algorithms that know no machines take the worse of the two; `across` is {0,
+/* By the closed form.  Algorithms that know no machines (all but hierarchical, two_level and
+ * halving_doubling) take the worse of the two; `across` is {0,
  * INFINITY} if all are in one machine, and so is `inside` if all are alone.  In the network neither
  * counts: the tree has its links. */
 double ss_collective_seconds(const ss_collective *c, ss_wire inside, ss_wire across);

@@ -135,10 +135,22 @@ ss_status ss_make_halving(const ss_collective *c, ss_messages *out, ss_error *er
     return SS_OK;
 }
 
-/* The time of halving, or of doubling: in each step the largest of the messages. */
+/* The wire of a step: inside machines if all of its pairs are. */
+static ss_wire wire_of_step(const halving *h, const uint32_t *machine, uint32_t bit, ss_wire inside,
+                            ss_wire across)
+{
+    for (uint32_t v = 0; v < h->p; v++) {
+        uint32_t a = member_of(h, v), b = member_of(h, v ^ bit);
+        if (!machine || !machine[a] || machine[a] != machine[b])
+            return ss_worse_wire(inside, across);
+    }
+    return inside;
+}
+
+/* In each step the largest of the messages; the first shares are, and the pairs'. */
 double ss_form_halving(const ss_collective *c, ss_wire inside, ss_wire across)
 {
-    ss_wire x = ss_worse_wire(inside, across);
+    ss_wire worse = ss_worse_wire(inside, across);
     uint32_t p = power_of_two(c->members);
     halving h = {.n = c->members,
                  .p = p,
@@ -146,12 +158,13 @@ double ss_form_halving(const ss_collective *c, ss_wire inside, ss_wire across)
                  .bytes = c->bytes,
                  .whole = c->operation == SS_ALL_REDUCE};
     double seconds = 0, share = (double)share_of_member(&h, 0).bytes, all = (double)c->bytes;
-    for (uint32_t size = 1; size < p;
-         size *= 2) /* the first ones are the largest, and the pairs' */
-        seconds += x.latency_s + (double)shares(&h, 0, size).bytes / x.bytes_per_s;
+    for (uint32_t s = 0; p >> (s + 1); s++) {
+        ss_wire x = wire_of_step(&h, c->machine, bit_of(&h, s), inside, across);
+        seconds += x.latency_s + (double)shares(&h, 0, p >> (s + 1)).bytes / x.bytes_per_s;
+    }
     if (h.whole)
         seconds *= 2;
     if (h.r)
-        seconds += 2 * x.latency_s + (h.whole ? 2 * all : share + all) / x.bytes_per_s;
+        seconds += 2 * worse.latency_s + (h.whole ? 2 * all : share + all) / worse.bytes_per_s;
     return seconds;
 }

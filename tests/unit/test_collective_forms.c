@@ -369,6 +369,7 @@ static void the_least_form_is_chosen(void)
           ss_algorithm_name(c.algorithm));
     for (uint32_t i = 0; i < 64; i++)
         machine[i] = 1 + i / 8;
+    c.members = 48; /* 16 of them would be folded in */
     c.bytes = 1 << 30;
     c.chunks = 0;
     ss_collective_choose(&c, wire, slow);
@@ -377,6 +378,13 @@ static void the_least_form_is_chosen(void)
     c.chunks = 0;
     ss_collective_choose(&c, wire, none);
     CHECK(c.algorithm == SS_RING, "%s", ss_algorithm_name(c.algorithm));
+    /* shares of 4, 2 and 1 KB, the last to the other machine; and back */
+    for (uint32_t i = 0; i < 8; i++)
+        machine[i] = 1 + i / 4;
+    c = (ss_collective){SS_ALL_REDUCE, SS_HALVING_DOUBLING, 8, 8000, 1, machine, NULL};
+    double steps = 2 * (2e-6 + 4e-7 + 2e-6 + 2e-7 + 5e-6 + 1e-6);
+    CHECK(fabs(ss_collective_seconds(&c, wire, slow) - steps) < 1e-15, "%.17g",
+          ss_collective_seconds(&c, wire, slow));
     c = (ss_collective){.operation = SS_BROADCAST, .members = 9, .bytes = 100000000};
     ss_collective_choose(&c, wire, none);
     CHECK(c.algorithm == SS_RING && c.chunks > 9, "%s, %u chunks", ss_algorithm_name(c.algorithm),
