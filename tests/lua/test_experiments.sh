@@ -1,0 +1,57 @@
+#!/bin/sh
+# test_experiments.sh - the experiments on assumptions, each in its smallest form: that it ends with a sentence that has numbers
+# in it, that its figures are there, and that one process and two say the same.
+. "$SS_SRCDIR/tests/lua/paper_steps.sh"
+scripts=$SS_SRCDIR/scripts/lua/experiments/assumptions
+
+# expect STATUS TEXT SCRIPT ARGUMENT... - TEXT must be in what is said, on either stream.
+expect() {
+  want=$1 text=$2 script=$3
+  shift 3
+  "$SOAPSTONE" run "$scripts/$script.lua" "$@" >out 2>err </dev/null
+  got=$?
+  if [ "$got" = "$want" ] && cat out err | grep -qF -- "$text"; then ok; else bad "$script $*: status $got, or does not say: $text"; fi
+}
+
+# wrong input first
+expect 2 "unknown option 'device'; did you mean 'devices'?" a3_order --device 3
+expect 2 "--networks has 'alexnett' in it; did you mean alexnet?" a2_message_size --networks alexnett
+expect 2 "--half_sizes has 'much' in it, where numbers are expected" a2_message_size --half_sizes 1,much
+expect 2 "--loads has -1 in it; at least 0 is expected" a2_background_load --loads=-1
+expect 2 "nothing can be written there" a3_copies nowhere/at/all
+expect 2 "--jobs has 9 in it, and there are 8 leaves" a2_two_jobs --jobs 9
+expect 2 "--networks has nothing in it" a1_noise --networks ,
+
+figures=$(command -v gnuplot)
+for path in "$scripts"/*.lua; do
+  name=$(basename "$path" .lua)
+  [ "$name" = common ] && continue
+  expect 0 "with --long: --" "$name" --help
+  mkdir "$name"
+  expect 0 "result: " "$name" --tiny "$name" --workers 2
+  last=$(tail -n 1 out)
+  case $last in
+    "result: "*[0-9]*.) ok ;;
+    *) bad "$name ends with: $last" ;;
+  esac
+  case $last in
+    *nan* | *inf*) bad "$name says what is no number: $last" ;;
+    *) ok ;;
+  esac
+  if [ -n "$figures" ]; then
+    if ls "$name"/*.svg >/dev/null 2>&1; then ok; else bad "$name draws nothing"; fi
+  fi
+done
+mkdir one
+expect 0 "result: " a2_sharing_by_cluster_size --tiny one --workers 1
+mkdir two_workers
+cp out one.txt
+expect 0 "result: " a2_sharing_by_cluster_size --tiny two_workers --workers 2
+sed 's|two_workers/|one/|' out >two.txt
+if cmp -s one.txt two.txt; then ok; else bad "one process and two print different things"; fi
+for file in one/*; do
+  if cmp -s "$file" "two_workers/$(basename "$file")"; then ok; else bad "$file differs between one process and two"; fi
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
