@@ -52,6 +52,7 @@ typedef struct start_options {
     ss_run_options run;
     ss_dag_options dag;
     const char *name;
+    uint32_t repetition; /* 0: not given */
 } start_options;
 
 #define NAME                                                                                       \
@@ -72,7 +73,17 @@ typedef struct start_options {
     }
 
 static const ss_opt start_list[] = {
-    SS_LUA_ORDER_OPTIONS(start_options, run), SS_LUA_EVENTS_OPTION, PRIORITY, NAME, {0}};
+    SS_LUA_ORDER_OPTIONS(start_options, run),
+    SS_LUA_EVENTS_OPTION,
+    PRIORITY,
+    NAME,
+    {.name = "repetition",
+     .kind = SS_OPT_COUNT,
+     .at = offsetof(start_options, repetition),
+     .min = 1,
+     .max = 4e9,
+     .help = "which one is drawn by chance; that of the chance unless given"},
+    {0}};
 
 static const ss_opt dag_list[] = {SS_LUA_ORDER_OPTIONS(start_options, run),
                                   PRIORITY,
@@ -177,8 +188,11 @@ static int open_box(lua_State *L, int box)
 
 /* As problem:simulate does: costs that nobody knew are refused, and where the others came from is kept. */
 static ss_status lower_problem(ss_lua_run *r, ss_lua_problem *p, const ss_strategy *s,
-                               ss_error *err)
+                               uint32_t repetition, ss_error *err)
 {
+    ss_lower_options options = p->options;
+    if (repetition)
+        options.repetition = repetition;
     ss_text line = {0}, notes = {0};
     double began = ss_seconds_now();
     r->model = p->model;
@@ -188,7 +202,7 @@ static ss_status lower_problem(ss_lua_run *r, ss_lua_problem *p, const ss_strate
     ss_status status = ss_strategy_copy(s, &r->strategy, err);
     if (!status)
         status =
-            ss_lower(p->model, p->topology, p->routes, s, &p->timer, &p->options, &r->lowered, err);
+            ss_lower(p->model, p->topology, p->routes, s, &p->timer, &options, &r->lowered, err);
     if (!status)
         status = ss_costs_refuse_missing(p->costs, err);
     if (!status)
@@ -211,6 +225,10 @@ int ss_lua_problem_start(lua_State *L)
     start_options o = {.run = p->options.run};
     ss_lua_refuse_other(L, "problem:start", p, s->strategy);
     ss_lua_opts(L, 3, start_list, "problem:start", &o);
+    if (o.repetition && !p->chance)
+        return ss_lua_refuse(
+            L, "problem:start: option 'repetition' says which times are drawn, and in "
+               "this problem none are: give it the option chance");
     lua_settop(L, 3);
     ss_lua_box_push_held(L, 1, SS_LUA_HOLD_TOPOLOGY); /* 4 */
     ss_lua_read_events(L, 3, 4, "problem:start", &o.run);
@@ -222,7 +240,7 @@ int ss_lua_problem_start(lua_State *L)
     ss_error err;
     const ss_watch *watch = ss_lua_watch(L);
     r->lowered.watch = watch;
-    if (lower_problem(r, p, s->strategy, &err))
+    if (lower_problem(r, p, s->strategy, o.repetition, &err))
         return ss_lua_raise(L, &err);
     read_priorities(L, 3, r->lowered.tasks.n, "problem:start", &o.run);
     if (begin(r, &o.run, watch, &err))

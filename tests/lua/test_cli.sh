@@ -170,7 +170,7 @@ LUA
   if "$SOAPSTONE" help "$name" | grep -qx 'options:'; then ok; else bad "help $name tells no options"; fi
 done
 
-expect 0 "problem:simulate(strategy, { name = }) -> result" help problem
+expect 0 "problem:simulate(strategy, { name =, repetition = }) -> result" help problem
 expect 0 "model:totals()" help model
 expect 0 "result.step_time" help result
 expect 0 "search:best_of(chain)" help search

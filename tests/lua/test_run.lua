@@ -170,6 +170,21 @@ claim("order, streams and copies are options of a problem and of a run", functio
   equal(other:start(s):finish().assumptions, by_problem.assumptions)
 end)
 
+claim("a run has the luck of its problem", function()
+  for _, mode in ipairs { "fifo-hop", "shared" } do
+    local lucky = soapstone.problem { model = problem.model, topology = quad, links = mode,
+      chance = soapstone.chance { compute = { "lognormal", cv = 0.3 }, transfer = { "gamma", cv = 0.2 }, step = "1 us", seed = 5 } }
+    local s = lucky:strategy "data_parallel"
+    equal(lucky:start(s, { repetition = 3 }):finish():json(), lucky:simulate(s, { repetition = 3 }):json())
+    assert(lucky:start(s):finish().step_time ~= lucky:simulate(s, { repetition = 3 }).step_time)
+    local run = lucky:start(s)
+    local task = run:send("gpu1", "gpu2", 1e6) -- which is not drawn
+    local r = run:finish()
+    assert(r:task(task).finish > 0 and r.bytes_moved > 1e6)
+  end
+  fails("in this problem none are", problem.start, problem, data, { repetition = 3 })
+end)
+
 claim("a search by another order finds what simulate says", function()
   local other = soapstone.problem { model = problem.model, topology = quad, order = "shortest", copies_block = true,
     events = { { at = "10 us", link = 1, does = "fail" }, { at = "90 us", link = 1, does = "work" } } }

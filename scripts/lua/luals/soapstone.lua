@@ -468,6 +468,7 @@ function problem:repetitions(strategies, options) end
 ---@field copies_block? boolean
 ---@field slowed_by_copies? number
 ---@field events? soapstone.event[]
+---@field repetition? integer which one is drawn by chance
 ---@field name? string what reports call it
 
 ---@param strategy soapstone.strategy
