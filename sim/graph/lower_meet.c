@@ -376,21 +376,33 @@ static double seconds_of(const ss_collective *c, ss_wire inside, ss_wire across)
     return ss_collective_seconds(c, inside, across);
 }
 
-/* The same if every link were as fast as can be: what is left is latency. */
-static ss_status latency_of(ss_lowering *w, const ss_collective *c, double *out, ss_error *err)
+/* The same if every link were as fast as can be: what is left is latency; or, if each message took a second to
+ * begin, how many follow each other. */
+static ss_status latency_of(ss_lowering *w, const ss_collective *c, bool seconds_each, double *out,
+                            ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
-    ss_wire inside = {s->meeting.wire[0].latency_s, INFINITY};
-    ss_wire across = {s->meeting.wire[1].latency_s, INFINITY};
+    const ss_wire *wire = s->meeting.wire;
+    ss_wire inside = {wire[0].latency_s, INFINITY}, across = {wire[1].latency_s, INFINITY};
     ss_collective x = *c;
     ss_reduction_tree tree = s->tree;
+    if (seconds_each) { /* where there are any */
+        inside.latency_s = isfinite(wire[0].bytes_per_s);
+        across.latency_s = isfinite(wire[1].bytes_per_s);
+    }
     if (c->algorithm == SS_IN_NETWORK) {
-        ss_status e = SS_RESERVE(s->no_limit, s->no_limit_cap, tree.n, "links of a meeting", err);
+        ss_status e =
+            SS_RESERVE(s->no_limit, s->no_limit_cap, 2 * (size_t)tree.n, "links of a meeting", err);
         if (e)
             return e;
-        for (uint32_t v = 0; v < tree.n; v++)
+        double *second = s->no_limit + tree.n;
+        for (uint32_t v = 0; v < tree.n; v++) {
             s->no_limit[v] = INFINITY;
+            second[v] = v != tree.root;
+        }
         tree.up_bytes_per_s = tree.down_bytes_per_s = s->no_limit;
+        if (seconds_each)
+            tree.up_latency_s = tree.down_latency_s = second;
         x.tree = &tree;
     }
     *out = seconds_of(&x, inside, across);
@@ -399,12 +411,13 @@ static ss_status latency_of(ss_lowering *w, const ss_collective *c, double *out,
 
 /* One task on the links `where`; all updates wait for it. */
 static ss_status add_meeting(ss_lowering *w, uint32_t shard, double seconds, int64_t bytes,
-                             uint32_t where, ss_task *out, ss_error *err)
+                             uint32_t rounds, uint32_t where, ss_task *out, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
     const ss_shard *x = &w->out->shard[shard];
     ss_task_label label =
         ss_lower_weight_label(w, shard, SS_TASK_COLLECTIVE, SS_CARGO_WEIGHT_GRADIENT);
+    label.turn = rounds;
     ss_time time;
     ss_status e = ss_time_from_seconds(seconds, w->model->weight[x->weight.i].name, &time, err);
     if (!e)
@@ -437,19 +450,22 @@ static ss_status add_links_or_flow(ss_lowering *w, uint32_t shard, const ss_coll
                                    int64_t moved, ss_task *task, ss_error *err)
 {
     const ss_lower_meeting *m = &w->s->meeting;
-    double seconds = seconds_of(c, m->wire[0], m->wire[1]), latency;
-    if (w->options.links != SS_LINKS_SHARED)
-        return add_meeting(w, shard, seconds, moved, m->where, task, err);
-    ss_status e = latency_of(w, c, &latency, err);
+    double seconds = seconds_of(c, m->wire[0], m->wire[1]), latency, rounds;
+    ss_status e = latency_of(w, c, true, &rounds, err);
+    if (!e)
+        e = latency_of(w, c, false, &latency, err);
     if (e)
         return e;
+    uint32_t turn = (uint32_t)llrint(rounds);
+    if (w->options.links != SS_LINKS_SHARED)
+        return add_meeting(w, shard, seconds, moved, turn, m->where, task, err);
     double flows = (seconds - latency) * m->slowest;
     if (!(flows < 9e18))
         return ss_fail(err, SS_ERANGE, "weight %s: more than 2^63 bytes over one link",
                        w->model->weight[w->out->shard[shard].weight.i].name);
     int64_t bytes = flows > 0 ? (int64_t)flows : 0;
     double before = fmax(0, seconds - (double)bytes / m->slowest);
-    return add_meeting(w, shard, before, bytes, m->where, task, err);
+    return add_meeting(w, shard, before, bytes, turn, m->where, task, err);
 }
 
 ss_status ss_lower_meet_as_one_task(ss_lowering *w, uint32_t shard, ss_error *err)
@@ -500,7 +516,7 @@ ss_status ss_lower_charge_in_closed_form(ss_lowering *w, uint32_t shard, ss_erro
     uint32_t where;
     e = set_of_links(w, links, &where, err);
     if (!e)
-        e = add_meeting(w, shard, seconds / 2, 0, where, &task, err);
+        e = add_meeting(w, shard, seconds / 2, 0, 0, where, &task, err);
     if (!e)
         e = ss_tasks_after(w->tasks, s->barrier[0], err);
     w->out->charged_bytes += e ? 0 : (double)bytes;

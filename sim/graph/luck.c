@@ -164,7 +164,13 @@ ss_status ss_luck_of_message(const ss_luck *l, const ss_task_label *label, ss_lu
     const ss_draw *d = set_or_null(&l->chance->draw[SS_LUCK_TRANSFER]);
     if (d)
         out->factor = ss_draw_of(d, bits_of(l, SS_LUCK_TRANSFER, label, 0));
-    return add_seconds(l, SS_LUCK_MESSAGE, label, 0, &out->more, err);
+    ss_status s = add_seconds(l, SS_LUCK_MESSAGE, label, 0, &out->more, err);
+    if (s || label->kind != SS_TASK_COLLECTIVE)
+        return s;
+    if (label->turn && out->more > SS_TIME_MAX / label->turn)
+        return ss_fail(err, SS_ERANGE, "the overheads of %u messages", label->turn);
+    out->more *= label->turn;
+    return SS_OK;
 }
 
 ss_status ss_luck_hold(const ss_luck *l, const ss_task_label *label, uint32_t where, ss_time hold,

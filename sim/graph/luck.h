@@ -33,7 +33,8 @@ ss_status ss_luck_start(ss_luck *l, const ss_chance *c, uint32_t repetition, con
 void ss_luck_free(ss_luck *l);
 
 /* The time of a task that is no transfer, from what it takes without chance.  What takes no time goes on
- * taking none; a collective that is one task is drawn as one message. */
+ * taking none; a collective that is one task is drawn as one message, whose overhead counts for each of its
+ * rounds (turn). */
 ss_status ss_luck_hold(const ss_luck *l, const ss_task_label *label, uint32_t where, ss_time hold,
                        ss_time *out, ss_error *err);
 

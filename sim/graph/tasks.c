@@ -363,7 +363,7 @@ static ss_status refuse_task(const ss_tasks *t, uint32_t where, ss_time hold, in
 static ss_status draw_task(const ss_tasks *t, uint32_t resource, int64_t bytes,
                            const ss_task_label *label, ss_time *hold, double *flow, ss_error *err)
 {
-    bool flows = t->mode == SS_LINKS_SHARED && resource > t->devices + t->links && bytes > 0;
+    bool flows = t->mode == SS_LINKS_SHARED && resource > t->devices + t->links;
     if (label->kind != SS_TASK_COLLECTIVE || !flows)
         return ss_luck_hold(t->luck, label, resource, *hold, hold, err);
     ss_luck_message luck;
@@ -749,7 +749,7 @@ static ss_status add_path(ss_tasks *t, const uint32_t *link, uint32_t links, int
     if (s)
         return s;
     uint32_t i = push_task(t, where, hold, bytes, label);
-    if (t->draws_flows && bytes)
+    if (t->draws_flows && bytes && luck.factor != 1)
         t->flow[i] = (int64_t)fmax(1, nearbyint(carried));
     for (uint32_t b = 0; b < befores; b++)
         push_edge(t, before[b].i);

@@ -78,7 +78,8 @@ typedef struct ss_task_label {
                          * every hop and segment; 0: not known, or a switch (then nobody is charged there) */
     uint32_t
         turn; /* tells apart what would else be alike: the input of the reader that a message or
-                    * sum is for, or the message of a collective */
+               * sum is for, or the message of a collective; of a collective that is one task how
+               * many messages follow each other in it */
 } ss_task_label;
 
 typedef struct ss_tasks {

@@ -42,6 +42,7 @@ typedef struct work {
     ss_strategy *s;
     ss_costs *costs;
     ss_engine *engine;
+    ss_chance *chance;
     ss_result *result;
     ss_view view;
 } work;
@@ -51,6 +52,7 @@ static void free_work(work *w)
     ss_view_free(&w->view);
     ss_result_free(w->result);
     ss_engine_free(w->engine);
+    ss_chance_free(w->chance);
     ss_costs_free(w->costs);
     ss_strategy_free(w->s);
     ss_routes_free(w->routes);
@@ -134,12 +136,35 @@ static ss_status build_costs(work *w, ss_error *err)
     return s ? s : ss_costs_add_roofline(w->costs, NULL, err);
 }
 
+static ss_status draw_times(work *w, ss_error *err)
+{
+    static const double sample[] = {1, 2, 1.5};
+    ss_draw some = {.kind = SS_DRAW_SAMPLES, .mean = 1, .sample = sample, .samples = 3};
+    ss_chance *c = NULL;
+    ss_status s = ss_chance_new(7, &c, err);
+    if (!s)
+        s = ss_chance_set(c, SS_LUCK_COMPUTE, &some, err);
+    if (!s)
+        s = ss_chance_set(c, SS_LUCK_TRANSFER, &some, err);
+    if (!s)
+        s = ss_chance_set_kind(c, "linear", &some, err);
+    if (!s)
+        s = ss_chance_set_device(c, "g2", (ss_device){0}, &some, err);
+    if (!s)
+        s = ss_chance_copy(c, &w->chance, err);
+    ss_chance_free(c);
+    return s ? s : ss_chance_bind(w->chance, w->t, err);
+}
+
 static ss_status simulate(work *w, ss_error *err)
 {
     ss_timer timer;
     ss_lower_options options = ss_lower_options_start();
     options.sync = SS_SYNC_RING;
-    ss_status s = ss_routes_new(w->t, &w->routes, err);
+    ss_status s = draw_times(w, err);
+    options.chance = w->chance;
+    if (!s)
+        s = ss_routes_new(w->t, &w->routes, err);
     if (!s)
         s = ss_engine_new(&w->engine, err);
     if (!s)

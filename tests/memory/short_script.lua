@@ -54,6 +54,11 @@ assert(sim:run() == sim:finish().step_time)
 local optimum, proof = soapstone.search.exhaustive(problem, { moves = "place" })
 assert(search.cost > 0 and proof.cost == problem:simulate(optimum).step_time and #tostring(search) > 100)
 assert(search.best and search.chains[2].proposals == 3 and #search:json() > 100)
+local luck = soapstone.chance { compute = { "samples", values = { 1, 2 } }, kinds = { linear = { "gamma", cv = 1 } },
+  slow = { a = 2 }, step = 1e-3 }
+local lucky = soapstone.problem { model = m, topology = t, chance = luck }
+local many = lucky:repetitions({ data, other }, { n = 3, threads = 1 })
+assert(#tostring(luck) + #tostring(many) + #many:json() > 100 and #many.strategies == 2 and #many.pairs == 1)
 local text = table.concat { tostring(m), tostring(t), tostring(other), tostring(result),
                             table.concat(names), tostring(data:diff(other)) }
 assert(#text > 100 and result.step_time > 0 and #result.critical.steps > 0)

@@ -49,9 +49,9 @@ static void show(const char *who, const ss_tasks *t, uint32_t i)
         return;
     }
     const ss_task_label *l = &t->label[i];
-    printf("  %s: %u %s %s op %u[%u] -> %u[%u] on %u hold %lld bytes %lld after", who, i,
+    printf("  %s: %u %s %s op %u[%u] -> %u[%u] turn %u on %u hold %lld bytes %lld after", who, i,
            ss_task_kind_name((ss_task_kind)l->kind), ss_cargo_name((ss_cargo)l->cargo), l->op,
-           l->part, l->to_op, l->to_part, t->where[i], (long long)t->hold[i],
+           l->part, l->to_op, l->to_part, l->turn, t->where[i], (long long)t->hold[i],
            (long long)t->bytes[i]);
     for (uint32_t e = t->first_in[i]; e < t->first_in[i + 1]; e++)
         printf(" %u", t->in[e]);

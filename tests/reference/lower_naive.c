@@ -782,7 +782,7 @@ static void span_levels(naive *w, const naive_shard *x, reach *in, reach *across
 }
 
 /* Of an algorithm without a form of its own here. */
-static double span_messages(meeting *g, bool *all, double *latency)
+static double span_messages(meeting *g, bool *all, double *latency, uint32_t *rounds)
 {
     ss_error err;
     ss_messages m = {0};
@@ -798,15 +798,20 @@ static double span_messages(meeting *g, bool *all, double *latency)
     }
     ss_messages_free(&m);
     double seconds = ss_collective_seconds(&g->c, inside, across);
+    ss_wire a_second = {isfinite(inside.bytes_per_s), INFINITY},
+            another = {isfinite(across.bytes_per_s), INFINITY};
     inside.bytes_per_s = across.bytes_per_s = INFINITY;
     for (uint32_t v = 0; v < g->tree.n; v++)
         g->tree.up_bytes_per_s[v] = g->tree.down_bytes_per_s[v] = INFINITY;
     *latency = ss_collective_seconds(&g->c, inside, across);
+    for (uint32_t v = 0; v < g->tree.n; v++)
+        g->tree.up_latency_s[v] = g->tree.down_latency_s[v] = v != g->tree.root;
+    *rounds = (uint32_t)lround(ss_collective_seconds(&g->c, a_second, another));
     return seconds;
 }
 
 static uint32_t one_task(naive *w, const naive_shard *x, double seconds, int64_t bytes,
-                         const bool *link, waiting *update)
+                         uint32_t rounds, const bool *link, waiting *update)
 {
     ss_error err;
     ss_time time;
@@ -819,6 +824,7 @@ static uint32_t one_task(naive *w, const naive_shard *x, double seconds, int64_t
     free(resource);
     ss_task_label label = weight_label(w, x, SS_CARGO_WEIGHT_GRADIENT);
     label.kind = SS_TASK_COLLECTIVE;
+    label.turn = rounds;
     uint32_t task = add(w, where, time, bytes, label);
     for (uint32_t k = 0; k < x->devices; k++)
         wait_for(&update[k], (arrival){task, 1, task});
@@ -830,6 +836,7 @@ static void aggregated(naive *w, const naive_shard *x, waiting *update, uint32_t
     meeting g;
     meeting_of(w, x, &g);
     uint32_t n = x->devices, vertices = g.c.algorithm == SS_IN_NETWORK ? g.tree.n : n;
+    uint32_t rounds = 0;
     bool *link = room(w->t->links + (size_t)1, sizeof *link);
     reach one = {.bandwidth = INFINITY}, in = one, across = one;
     double seconds, latency, bytes = (double)shard_bytes(w, x);
@@ -838,19 +845,22 @@ static void aggregated(naive *w, const naive_shard *x, waiting *update, uint32_t
             span(w, x->device[k], x->device[(k + 1) % n], &one, link);
         seconds = ss_collective_ring_seconds(n, bytes, one.latency, one.bandwidth);
         latency = 2.0 * (n - 1) * one.latency;
+        rounds = 2 * (n - 1);
     } else if (g.c.algorithm == SS_TREE && g.c.chunks == 1) {
         for (uint32_t k = 1; k < n; k++)
             span_both(w, x->device[k], x->device[(k - 1) / 2], &one, link);
         seconds = ss_collective_tree_seconds(n, bytes, one.latency, one.bandwidth);
         latency = ss_collective_tree_seconds(n, 0, one.latency, one.bandwidth);
+        rounds = (uint32_t)lround(ss_collective_tree_seconds(n, 0, 1, 1));
     } else if (g.c.algorithm == SS_TWO_LEVEL) {
         span_levels(w, x, &in, &across, link);
         seconds = ss_collective_two_level_seconds(n, g.machine, bytes, in.latency, in.bandwidth,
                                                   across.latency, across.bandwidth);
         latency = ss_collective_two_level_seconds(n, g.machine, 0, in.latency, in.bandwidth,
                                                   across.latency, across.bandwidth);
+        rounds = (uint32_t)lround(ss_collective_two_level_seconds(n, g.machine, 0, 1, 1, 1, 1));
     } else {
-        seconds = span_messages(&g, link, &latency);
+        seconds = span_messages(&g, link, &latency, &rounds);
     }
     int64_t moved = 2 * (int64_t)(vertices - 1) * shard_bytes(w, x), held = moved;
     w->out->moved[SS_CARGO_WEIGHT_GRADIENT] += moved;
@@ -862,7 +872,7 @@ static void aggregated(naive *w, const naive_shard *x, waiting *update, uint32_t
         held = (int64_t)fmax(0, (seconds - latency) * slowest);
         seconds = fmax(0, seconds - (double)held / slowest);
     }
-    one_task(w, x, seconds, held, link, update);
+    one_task(w, x, seconds, held, rounds, link, update);
     for (uint32_t k = 0; k < n; k++) {
         uint32_t befores = own(w, x, x->device[k], before);
         for (uint32_t b = 0; b < befores; b++)
@@ -894,7 +904,7 @@ static void charge(naive *w, const naive_shard *x, waiting *update)
     if (groups > 1)
         seconds += (groups - 1) * (bytes / across.bandwidth);
     memset(link, true, w->t->links + (size_t)1);
-    one_task(w, x, seconds, 0, link, update);
+    one_task(w, x, seconds, 0, 0, link, update);
     after(w, w->barrier[0]);
     w->out->charged_bytes += 2.0 * (x->devices - 1) * bytes;
     free(link);

@@ -484,6 +484,37 @@ static void a_draw_depends_on_nothing_else(void)
     ss_chance_free(c);
 }
 
+/* A meeting that is one task has the overheads of the messages that follow each other in it. */
+static void a_meeting_as_one_task_has_those_of_its_rounds(void)
+{
+    static const ss_sync sync[] = {SS_SYNC_RING, SS_SYNC_TREE};
+    static const uint32_t rounds[] = {2 * 3, 2 * 2}; /* of four members */
+    for (int k = 0; k < 2; k++)
+        for (int shared = 0; shared < 2; shared++) {
+            ss_time took[2][2];
+            for (int as_one = 0; as_one < 2; as_one++)
+                for (int drawn = 0; drawn < 2; drawn++) {
+                    world w = chain_of(0, 1, 4);
+                    ss_tensor x = {1};
+                    net_op(w.m, (net_place){0}, "linear", "fc", &x, 1, "out", 10, "bias", 0, NULL);
+                    ss_strategy_free(w.s);
+                    CHECK_OK(ss_strategy_new(w.m, w.t, &w.s, &err));
+                    put(&w, 1, 4, first_four);
+                    w.o.sync = sync[k];
+                    w.o.links = shared ? SS_LINKS_SHARED : SS_LINKS_FIFO_PATH;
+                    w.o.aggregate = as_one;
+                    ss_chance *c = with(SS_LUCK_MESSAGE, constant(7e-6));
+                    w.o.chance = drawn ? c : NULL;
+                    took[as_one][drawn] = run(&w);
+                    end_world(&w);
+                    ss_chance_free(c);
+                }
+            ss_time one = took[1][1] - took[1][0], all = took[0][1] - took[0][0];
+            CHECK(one == rounds[k] * 7000000, "%d: %lld as one task", k, (long long)one);
+            CHECK(k || llabs(all - one) < 100, "%d: %lld by messages", k, (long long)all);
+        }
+}
+
 static int by_time(const void *a, const void *b)
 {
     ss_time x = *(const ss_time *)a, y = *(const ss_time *)b;
@@ -611,6 +642,7 @@ int main(void)
     RUN(a_step_has_its_overhead_once);
     RUN(a_message_has_its_overhead_and_factor_once);
     RUN(legs_of_a_message_have_its_overhead_once);
+    RUN(a_meeting_as_one_task_has_those_of_its_rounds);
     RUN(hops_and_segments_share_the_luck_of_their_message);
     RUN(a_draw_depends_on_nothing_else);
     RUN(what_is_alike_is_drawn_apart);
