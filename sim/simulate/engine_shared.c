@@ -109,6 +109,8 @@ static ss_status pass_instant(shared_run *r, ss_time now, ss_error *err)
     ss_engine *e = r->e;
     ss_queue *q = &e->queue;
     ss_status s = SS_OK;
+    for (uint32_t id; !s && (id = ss_sharing_end(e->sharing, now));) /* before any begins */
+        s = end_task(r, id, now, err);
     while (!s && (q->n || q->later)) {
         if (!q->n && !ss_queue_refill(q))
             return no_room(err);
@@ -117,8 +119,6 @@ static ss_status pass_instant(shared_run *r, ss_time now, ss_error *err)
         ss_entry x = ss_queue_pop(q);
         s = is_flow(r->t, x.where) ? flow_or_end(r, x.id, now, err) : end_task(r, x.id, now, err);
     }
-    for (uint32_t id; !s && (id = ss_sharing_end(e->sharing, now));)
-        s = end_task(r, id, now, err);
     while (!s && e->freshes)
         s = start_task(r, pop_fresh(e), now, err);
     if (!s)

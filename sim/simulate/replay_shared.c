@@ -333,6 +333,8 @@ static ss_status pass_instant(ss_replay_shared *r, const ss_live *l, ss_time now
     ss_queue *q = &r->queue;
     const ss_tasks *t = l->pool;
     ss_status e = SS_OK;
+    for (uint32_t slot; !e && (slot = ss_sharing_end(r->sharing, now));) /* before any begins */
+        e = end_task(r, l, slot, now, err);
     while (!e && (q->n || q->later)) {
         if (!q->n && !ss_queue_refill(q))
             return no_room(err);
@@ -343,8 +345,6 @@ static ss_status pass_instant(ss_replay_shared *r, const ss_live *l, ss_time now
         e = x.where > t->devices + t->links ? flow_or_end(r, l, x.id, now, err)
                                             : end_task(r, l, x.id, now, err);
     }
-    for (uint32_t slot; !e && (slot = ss_sharing_end(r->sharing, now));)
-        e = end_task(r, l, slot, now, err);
     while (!e && r->freshes)
         e = start_task(r, l, pop_fresh(r), now, least_end, err);
     if (e)

@@ -405,14 +405,14 @@ static ss_status pass_instant(ss_run *r, ss_time now, ss_error *err)
     ss_status s = SS_OK;
     r->now = now;
     r->endeds = 0;
+    for (uint32_t id; r->sharing && !s && (id = ss_sharing_end(r->sharing, now));)
+        s = end_task(r, id, err); /* before any flow begins */
     while (r->events && r->event[0].at == now && !s) {
         ss_run_event x = r->event[0];
         drop_event(r);
         if (!is_void(r, &x))
             s = happen(r, x.task, err);
     }
-    for (uint32_t id; r->sharing && !s && (id = ss_sharing_end(r->sharing, now));)
-        s = end_task(r, id, err);
     if (!s)
         s = ss_run_follow_plan(r, err);
     if (!s)

@@ -29,6 +29,7 @@ typedef struct manner {
     uint32_t devices, links, tasks, edges, window;
     uint32_t longest, most_bytes; /* holds are 0 .. longest ps, transfers 0 .. most_bytes */
     bool odd_rates;
+    double faster; /* where a byte takes less than a picosecond, ends and beginnings meet */
     uint32_t device_as[MOST_DEVICES + 1]; /* a renumbering */
 } manner;
 
@@ -44,6 +45,7 @@ static void draw_manner(manner *m)
     m->longest = longest[draw(5)];
     m->most_bytes = bytes[draw(4)];
     m->odd_rates = draw(2);
+    m->faster = draw(4) ? 1 : draw(2) ? 1e3 : 1e5;
     for (uint32_t i = 0; i <= m->devices; i++)
         m->device_as[i] = i;
 }
@@ -89,7 +91,7 @@ static ss_status build(ss_tasks *t, const manner *m, uint64_t from)
     double bytes_per_s[MOST_LINKS + 1] = {0}, latency_s[MOST_LINKS + 1] = {0};
     drawn = from;
     for (uint32_t i = 1; i <= m->links; i++) {
-        bytes_per_s[i] = m->odd_rates ? 1e9 + draw(1000000000) : 1e9 * (1 + draw(3));
+        bytes_per_s[i] = m->faster * (m->odd_rates ? 1e9 + draw(1000000000) : 1e9 * (1 + draw(3)));
         latency_s[i] = 1e-12 * draw(3) * draw(1000);
     }
     ss_status s =
