@@ -47,13 +47,9 @@ report.draw("lines", series, o.folder .. "/a2-background-load.svg", { title = ("
 
 local parts = {}
 for _, curve in ipairs(panels("", function(v) return v.regret end)) do
-  local from
-  for i, regret in ipairs(curve.y) do
-    if regret > 0.05 and not from then from = curve.x[i] end
-  end
-  parts[#parts + 1] = ("%s %s"):format(curve.label, from and ("from a load of %g on"):format(from) or "at no load")
+  parts[#parts + 1] = ("%s %s"):format(curve.label, common.passes(curve, 0.05))
 end
 local worst, where = common.most(cells, verdicts, function(v) return v.regret end)
 local heaviest, at = common.most(cells, verdicts, function(v) return 1 / (1 + v.error) end)
-trial.result("on %d devices a choice made without the load of others costs more than 5 %%: %s; at most %s (%s, load %g), while step times grow by up to %.1f times in the median (%s, load %g).",
+trial.result("on %d devices a choice made without the load of others costs more than 5 %% of a step from these loads on: %s; at most %s (%s, load %g), while step times grow by up to %.1f times in the median (%s, load %g).",
   o.devices, table.concat(parts, ", "), common.percent(worst.regret), where.network, where.load, 1 / (1 + heaviest.error), at.network, at.load)

@@ -50,7 +50,7 @@ local results = trial.sweep(cells, function(cell)
   return slowed
 end, { workers = o.workers })
 
-local rows, by_share, by_moment = {}, {}, {}
+local rows, by_share, by_moment = {}, {}, {} -- curves of splits apart lie on those of neighbours, and are left to the table
 local function add(list, name, x, y)
   for _, curve in ipairs(list) do
     if curve.label == name then
@@ -65,7 +65,7 @@ for i, cell in ipairs(cells) do
   for _, row in ipairs(cell.share and results[i].rows or results[i]) do
     local times = row.times or row.broken / row.simple
     rows[#rows + 1] = { cell.share or 0.25, cell.moment or 0, row.name, ("%.3f"):format(times) }
-    add(cell.share and by_share or by_moment, row.name, cell.share or cell.moment, times)
+    if not row.name:find "apart" then add(cell.share and by_share or by_moment, row.name, cell.share or cell.moment, times) end
   end
 end
 print(report.table({ "cable at", "from (share of the step)", "strategy", "times slower" }, rows))

@@ -15,9 +15,9 @@ local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a2_message_size.lua: error, order and regret of full bandwidth for every size, by half size of the links.", {
   networks = "alexnet,nmt,inception_v3", devices = options.count(16, { min = 2 }), sync = "ring",
-  half_sizes = "1024,4096,16384,65536,262144,1048576,4194304,16777216",
+  half_sizes = "16384,262144,1048576,4194304,16777216,67108864",
   proposals = options.count(20, { min = 0 }), runs = options.count(1, { min = 0 }),
-}, { devices = 32, proposals = 300, runs = 4 }, { networks = "mlp", devices = 8, half_sizes = "65536,4194304", proposals = 5 })
+}, { devices = 32, proposals = 300, runs = 4, half_sizes = "1024,4096,16384,65536,262144,1048576,4194304,16777216,67108864" }, { networks = "mlp", devices = 8, half_sizes = "65536,4194304", proposals = 5 })
 
 local cells = common.cells({ "network", arguments.some("networks", o.networks, common.networks) },
   { "half_size", arguments.numbers("half_sizes", o.half_sizes, 1) })
@@ -36,15 +36,16 @@ end, { workers = o.workers })
 
 common.print_verdicts({ "network", "half_size" }, cells, verdicts)
 
+for _, cell in ipairs(cells) do cell.kib = cell.half_size / 1024 end
 local function panels(quantity, value)
-  return common.curves(cells, verdicts, "half_size", function(cell) return cell.network end, function() return quantity end, value)
+  return common.curves(cells, verdicts, "kib", function(cell) return cell.network end, function() return quantity end, value)
 end
 local series = panels("step time too short by (%)", function(v) return -100 * v.error end)
 for _, more in ipairs { panels("Kendall's tau", function(v) return v.tau end), panels("regret (%)", function(v) return 100 * v.regret end) } do
   table.move(more, 1, #more, #series + 1, series)
 end
 report.draw("lines", series, o.folder .. "/a2-message-size.svg", { title = ("Half size left out, %d devices"):format(o.devices),
-  xlabel = "half size of every link", xunit = "B", logx = true, columns = 3, width = 7,
+  xlabel = "half size of every link (KiB)", logx = true, columns = 3, width = 7,
   note = "error in the median over strategies" })
 
 -- where each network's median error passes 10 %
@@ -53,8 +54,8 @@ for _, curve in ipairs(panels("", function(v) return 1 / (1 + v.error) end)) do
   local line = {}
   for i in ipairs(curve.x) do line[i] = 1.1 end
   local at = trial.crossing(curve.x, curve.y, line, { log = true })[1]
-  passed[#passed + 1] = ("%s %s"):format(curve.label, at and "at " .. soapstone.unit.show(at.at, "B") or
-    (curve.y[1] > 1.1 and "before " .. soapstone.unit.show(curve.x[1], "B") or "nowhere"))
+  passed[#passed + 1] = ("%s %s"):format(curve.label, at and "at " .. soapstone.unit.show(1024 * at.at, "B") or
+    (curve.y[1] > 1.1 and "before " .. soapstone.unit.show(1024 * curve.x[1], "B") or "nowhere"))
 end
 local worst, where = common.most(cells, verdicts, function(v) return v.regret end)
 trial.result("on %d devices the median step time is 10 %% longer than with full bandwidth for all sizes: %s; choosing without a half size costs at most %s (%s, half size %s), with a tau of %.2f there.",

@@ -22,7 +22,7 @@ local o = common.options(about, {
   networks = "alexnet,nmt", devices = "8,16,32,64", oversubscription = "1,4", simple = "fifo-hop,segments,fifo-path",
   most_segments = options.count(32, { min = 1 }), sync = "ring", proposals = options.count(20, { min = 0 }),
   runs = options.count(2, { min = 0 }),
-}, { networks = "all", devices = "8,16,32,64,128,256", oversubscription = "1,2,4,8", most_segments = 128, proposals = 200, runs = 4 },
+}, { networks = "alexnet,inception_v3,nmt,rnnlm", devices = "8,16,32,64,128", oversubscription = "1,2,4,8", most_segments = 64, proposals = 50, runs = 4 },
   { networks = "mlp", devices = "8,16", oversubscription = "4", simple = "fifo-hop", proposals = 5, runs = 1 })
 
 local how = { ["fifo-hop"] = { links = "fifo-hop" }, ["fifo-path"] = { links = "fifo-path" },

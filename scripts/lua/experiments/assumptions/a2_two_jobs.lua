@@ -78,15 +78,17 @@ report.draw("lines", common.curves(cells, results, "jobs", function(cell) return
     title = ("Jobs of %d devices on one fat tree 1:%g"):format(SIZE, o.oversubscription), xlabel = "jobs", ylabel = "mean step time (ms)",
     columns = 2, width = 7, from_y = 0 })
 
-local parts, most = {}, math.max(table.unpack(numbers))
-for i, cell in ipairs(cells) do
-  if cell.jobs == most and cell.placed == "spread" then
-    local packed
-    for k, other in ipairs(cells) do
-      if other.jobs == most and other.placed == "packed" and other.links == cell.links and other.network == cell.network then packed = results[k] end
-    end
-    parts[#parts + 1] = ("%s %.2f times with %s links (%.2f times what packed ones take)"):format(cell.network, results[i].times, cell.links,
-      results[i].mean / packed.mean)
+local function at(network, placed, links, jobs)
+  for i, cell in ipairs(cells) do
+    if cell.network == network and cell.placed == placed and cell.links == links and cell.jobs == jobs then return results[i] end
   end
 end
-trial.result("%d jobs whose devices are spread over the leaves take, against one alone: %s.", most, table.concat(parts, ", "))
+local parts, few, many = {}, math.min(table.unpack(numbers)), math.max(table.unpack(numbers))
+for _, network in ipairs(arguments.some("networks", o.networks, common.networks)) do
+  local name = network.name
+  local shared, hop = at(name, "spread", "shared", many), at(name, "spread", "fifo-hop", many)
+  parts[#parts + 1] = ("%s %.2f times (exclusive links say %.2f, %s of the shared step with %d and %s with %d)"):format(name, shared.times, hop.times,
+    common.percent(at(name, "spread", "fifo-hop", few).mean / at(name, "spread", "shared", few).mean - 1), few,
+    common.percent(hop.mean / shared.mean - 1), many)
+end
+trial.result("%d jobs spread over the leaves, against %d, take on shared links: %s; packed ones do not meet.", many, few, table.concat(parts, ", "))

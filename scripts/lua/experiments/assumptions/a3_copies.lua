@@ -14,7 +14,7 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a3_copies.lua: error, order and regret of computing undisturbed by copies, by how much they disturb.", {
-  networks = "alexnet,nmt,inception_v3", devices = options.count(8, { min = 2 }), sync = "ring", speeds = "0.95,0.9,0.8,0.7,0.6,0.5",
+  networks = "alexnet,nmt,inception_v3", devices = options.count(8, { min = 2 }), sync = "ring", speeds = "0.95,0.9,0.85,0.8,0.7,0.6,0.5",
   proposals = options.count(40, { min = 0 }), runs = options.count(1, { min = 0 }),
 }, { devices = 16, proposals = 500, runs = 4 }, { networks = "mlp", devices = 4, speeds = "0.8", proposals = 5 })
 
@@ -45,7 +45,7 @@ local function panels(quantity, value)
   for i, point in ipairs(points) do point.label, point.look, point.x[1], point.colour = nil, "points", 0.45, curves[i].colour end
   return table.move(points, 1, #points, #curves + 1, curves)
 end
-local series = panels("step time too short by (%)", function(v) return -100 * v.error end)
+local series = panels("step time / undisturbed", function(v) return 1 / (1 + v.error) end)
 for _, more in ipairs { panels("Kendall's tau", function(v) return v.tau end), panels("regret (%)", function(v) return 100 * v.regret end) } do
   table.move(more, 1, #more, #series + 1, series)
 end

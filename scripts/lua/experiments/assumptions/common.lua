@@ -53,7 +53,7 @@ function common.jobs(network, number, devices, more)
   local all = model.new { name = ("%d %s"):format(number, network.name), dtype = network.on == h100 and "bf16" or "f32" }
   local module, job = "models." .. network.name, 0
   local function stand_in()
-    return setmetatable({}, { __index = function(_, kind)
+    return setmetatable({}, { __metatable = "soapstone.model", __index = function(_, kind)
       return function(_, name, inputs, o)
         local own = {}
         for key, value in soapstone.pairs(o or {}) do own[key] = value end
@@ -153,6 +153,17 @@ function common.curves(cells, verdicts, x, label, panel, value)
     curve.colour = colours[curve.label]
   end
   return list
+end
+
+-- "1.3" or "nowhere": the first x at which a curve passes a value, from below, between its points.
+function common.passes(curve, value, log)
+  if curve.y[1] > value then return ("%.3g at the latest"):format(curve.x[1]) end
+  local raised, line = {}, {}
+  for i, y in ipairs(curve.y) do raised[i], line[i] = 1 + math.max(y, 0), 1 + value end
+  for _, crossing in ipairs(trial.crossing(curve.x, raised, line, { log = log })) do
+    if crossing.below == "a" then return ("%.3g"):format(crossing.at) end
+  end
+  return "nowhere"
 end
 
 -- The one of the cells that value(verdict) is greatest of: its verdict and the cell.
