@@ -308,10 +308,23 @@ local function done(cell, run, k)
   return ("%s%d %s %s"):format(mark, k, ok, ok and value or packed(tostring(value), 0))
 end
 
+-- Which of n processes has cell i: in each round of n cells each has one, in turns that do not come round (the sum of the
+-- digits of i - 1 in base n, the Thue-Morse sequence for two), or one of two would have all of the large ones of a list
+-- small, large, small, large.
+local function turn(i, n)
+  local sum, rest = 0, i - 1
+  while rest > 0 and n > 1 do
+    sum, rest = sum + rest % n, rest // n
+  end
+  return sum % n + 1
+end
+
 local function serve(cells, run, k, n)
-  for i = k, #cells, n do
-    io.stdout:write(done(cells[i], run, i), "\n")
-    io.stdout:flush()
+  for i, cell in ipairs(cells) do
+    if turn(i, n) == k then
+      io.stdout:write(done(cell, run, i), "\n")
+      io.stdout:flush()
+    end
   end
   os.exit(0, true)
 end
@@ -344,9 +357,9 @@ end
 local swept = false
 
 -- run(cell, number) for each cell of a list, and the list of what these gave: numbers, texts and tables of them.  The
--- script is started again as `workers` processes (0, unless given: as many as there are processors), of which each takes
--- every so-manieth cell, at the one sweep that a script may have; so nothing but the cell, its number and the script's
--- words may decide what comes out, and math.random begins anew in each cell.  What a cell prints is lost.
+-- script is started again as `workers` processes (0, unless given: as many as there are processors), which take turns with
+-- the cells, at the one sweep that a script may have; so nothing but the cell, its number and the script's words may
+-- decide what comes out, and math.random begins anew in each cell.  What a cell prints is lost.
 function trial.sweep(cells, run, options)
   if swept then refuse "trial.sweep: a script can have one sweep; put all cells into one list" end
   swept = true
@@ -359,7 +372,7 @@ function trial.sweep(cells, run, options)
   local results, wrong = {}, nil
   for i, cell in ipairs(cells) do
     soapstone.progress(("cell %d of %d: %s"):format(i, #cells, describe(cell)))
-    local line = pipes and read_line(pipes[(i - 1) % workers + 1]) or not pipes and done(cell, run, i)
+    local line = pipes and read_line(pipes[turn(i, workers)]) or not pipes and done(cell, run, i)
     local ok, value = (line or ""):match("^" .. mark .. i .. " (%l+) (.*)$")
     if ok ~= "true" then
       wrong = ("cell %d (%s): %s"):format(i, describe(cell), ok and unpacked(value) or "its process ended without a result")
