@@ -15,7 +15,7 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a1_noise.lua: how much longer the mean step is than the one of mean times, by who is noisy, how much, and on how many devices.", {
-  networks = "nmt", devices = "4,16", noisy = "all", cv = "0.01,0.03,0.1,0.3", repetitions = options.count(30, { min = 2 }), sync = "ring",
+  networks = "nmt", devices = "4,16", noisy = "all", cv = "0.01,0.03,0.1,0.3", repetitions = options.count(30, { min = 2 }), sync = "ring", topology = common.topology "p100_cluster",
   proposals = options.count(100, { min = 0 }),
 }, { networks = "alexnet,inception_v3,nmt", devices = "4,8,16,32,64", cv = "0.003,0.01,0.03,0.06,0.1,0.2,0.3", repetitions = 200, proposals = 1000 },
   { networks = "mlp", devices = "4", noisy = "task", cv = "0.1", repetitions = 4, proposals = 3 })
@@ -27,7 +27,7 @@ local cells = common.cells({ "network", arguments.some("networks", o.networks, c
 
 local verdicts = trial.sweep(cells, function(cell)
   local network = common.network(cell.network)
-  local given = { model = common.model(network, cell.devices), topology = common.p100(cell.devices), sync = o.sync, coalesce = "per_device" }
+  local given = { model = common.model(network, cell.devices), topology = common.cluster(o.topology, network, cell.devices), sync = o.sync, coalesce = "per_device" }
   local simple = soapstone.problem(given)
   given.chance = soapstone.chance { seed = o.seed, [how[cell.noisy]] = { "lognormal", cv = cell.cv } }
   local noisy = soapstone.problem(given)

@@ -14,7 +14,7 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a1_slow_device.lua: error, order and regret of devices that are alike, by how slow one of them is.", {
-  networks = "alexnet,nmt,inception_v3", devices = options.count(8, { min = 2 }), slower = "1.05,1.1,1.25,1.5,2,3,4", sync = "ring",
+  networks = "alexnet,nmt,inception_v3", devices = options.count(8, { min = 2 }), slower = "1.05,1.1,1.25,1.5,2,3,4", sync = "ring", topology = common.topology "p100_cluster",
   proposals = options.count(400, { min = 0 }), runs = options.count(1, { min = 0 }),
 }, { devices = 16, proposals = 4000, runs = 4 }, { networks = "mlp", devices = 4, slower = "2", proposals = 5 })
 
@@ -23,7 +23,7 @@ local cells = common.cells({ "network", arguments.some("networks", o.networks, c
 
 local results = trial.sweep(cells, function(cell)
   local network = common.network(cell.network)
-  local given = { model = common.model(network, o.devices), topology = common.p100(o.devices), sync = o.sync, coalesce = "per_device" }
+  local given = { model = common.model(network, o.devices), topology = common.cluster(o.topology, network, o.devices), sync = o.sync, coalesce = "per_device" }
   local simple = soapstone.problem(given)
   given.chance = soapstone.chance { slow = { [1] = cell.slower } }
   local verdict = trial.compare { simple = simple, broken = soapstone.problem(given), strategies = trial.strategies(simple),
@@ -44,7 +44,7 @@ local series = panels("data parallelism, times longer", function(v) return v.dat
 for _, more in ipairs { panels("median strategy, times longer", function(v) return 1 / (1 + v.error) end), panels("regret (%)", function(v) return 100 * v.regret end) } do
   table.move(more, 1, #more, #series + 1, series)
 end
-report.draw("lines", series, o.folder .. "/a1-slow-device.svg", { title = ("One slow device of %d P100"):format(o.devices),
+report.draw("lines", series, o.folder .. "/a1-slow-device.svg", { title = ("One slow device of %d in %s"):format(o.devices, o.topology),
   xlabel = "times slower one device is", columns = 3, width = 7 })
 
 local parts = {}
@@ -52,8 +52,9 @@ for _, curve in ipairs(panels("", function(v) return v.regret end)) do
   local last = #curve.x
   for i, cell in ipairs(cells) do
     if cell.network == curve.label and cell.slower == curve.x[last] then
-      parts[#parts + 1] = ("%s from %s times on, and %s at %g times, where data parallelism takes %.2f times as long (tau %.2f)"):format(
-        cell.network, common.passes(curve, 0.05), common.percent(curve.y[last]), cell.slower, results[i].data_parallel, results[i].tau or 0 / 0)
+      local from = common.passes(curve, 0.05)
+      parts[#parts + 1] = ("%s %s, and %s at %g times, where data parallelism takes %.2f times as long (tau %.2f)"):format(
+        cell.network, from == "nowhere" and from or ("from %s times on"):format(from), common.percent(curve.y[last]), cell.slower, results[i].data_parallel, results[i].tau or 0 / 0)
     end
   end
 end

@@ -14,7 +14,7 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a2_degraded_link.lua: step times with one slow cable, by strategy, by how slow it is and by when it became so.", {
-  network = "nmt", devices = options.count(16, { min = 4 }), sync = "ring", shares = "0.5,0.25,0.125,0.0625", quarter_at = "0,0.2,0.4,0.6,0.8",
+  network = "nmt", devices = options.count(16, { min = 4 }), sync = "ring", topology = common.topology "fat_tree", shares = "0.5,0.25,0.125,0.0625", quarter_at = "0,0.2,0.4,0.6,0.8",
   proposals = options.count(60, { min = 0 }), runs = options.count(1, { min = 0 }),
 }, { devices = 32, proposals = 500, runs = 4 }, { network = "mlp", devices = 4, shares = "0.25", quarter_at = "0.5", proposals = 5 })
 
@@ -24,10 +24,10 @@ for i, share in ipairs(shares) do cells[i] = { share = share } end
 for _, moment in ipairs(moments) do cells[#cells + 1] = { moment = moment } end
 
 local network = common.network(o.network)
-local CABLE = "d1" -- a device: all links there, which are its cable in both directions
+local CABLE = common.cluster(o.topology, network, o.devices):device_list()[1].name -- all its links: of a fat tree one cable, both ways
 
 local function problem(share, events)
-  local tree = common.fat_tree(network, o.devices)
+  local tree = common.cluster(o.topology, network, o.devices)
   if share then tree:set_link(CABLE, { share = share }) end
   return soapstone.problem { model = common.model(network, o.devices), topology = tree, sync = o.sync, links = "shared",
     coalesce = "per_device", events = events }
@@ -84,5 +84,5 @@ for _, row in ipairs(verdict.rows) do
   if not least or row.times < least.times then least = row end
   if not most or row.times > most.times then most = row end
 end
-trial.result("with one of %d cables at %g of its bandwidth a step of %s takes %.2f times as long with %s and %.2f times with %s; the order of strategies has a tau of %.2f with that of sound cables, and choosing as if all were sound costs %s.",
+trial.result("with the cable of one of %d devices at %g of its bandwidth a step of %s takes %.2f times as long with %s and %.2f times with %s; the order of strategies has a tau of %.2f with that of sound cables, and choosing as if all were sound costs %s.",
   o.devices, share, network.name, least.times, least.name, most.times, most.name, verdict.tau or 0 / 0, common.percent(verdict.regret))

@@ -14,7 +14,7 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a2_message_size.lua: error, order and regret of full bandwidth for every size, by half size of the links.", {
-  networks = "alexnet,nmt,inception_v3", devices = options.count(16, { min = 2 }), sync = "ring",
+  networks = "alexnet,nmt,inception_v3", devices = options.count(16, { min = 2 }), sync = "ring", topology = common.topology "fat_tree",
   half_sizes = "16384,262144,1048576,4194304,16777216,67108864",
   proposals = options.count(20, { min = 0 }), runs = options.count(1, { min = 0 }),
 }, { devices = 32, proposals = 300, runs = 4, half_sizes = "1024,4096,16384,65536,262144,1048576,4194304,16777216,67108864" }, { networks = "mlp", devices = 8, half_sizes = "65536,4194304", proposals = 5 })
@@ -24,7 +24,7 @@ local cells = common.cells({ "network", arguments.some("networks", o.networks, c
 
 local verdicts = trial.sweep(cells, function(cell)
   local network = common.network(cell.network)
-  local tree = common.fat_tree(network, o.devices)
+  local tree = common.cluster(o.topology, network, o.devices)
   for link = 1, tree.links do tree:set_link(link, { half_size = cell.half_size }) end
   local given = { model = common.model(network, o.devices), topology = tree, sync = o.sync, links = "shared", coalesce = "per_device" }
   local broken = soapstone.problem(given)
@@ -44,7 +44,7 @@ local series = panels("step time too short by (%)", function(v) return -100 * v.
 for _, more in ipairs { panels("Kendall's tau", function(v) return v.tau end), panels("regret (%)", function(v) return 100 * v.regret end) } do
   table.move(more, 1, #more, #series + 1, series)
 end
-report.draw("lines", series, o.folder .. "/a2-message-size.svg", { title = ("Half size left out, %d devices"):format(o.devices),
+report.draw("lines", series, o.folder .. "/a2-message-size.svg", { title = ("Half size left out, %s of %d"):format(o.topology, o.devices),
   xlabel = "half size of every link (KiB)", logx = true, columns = 3, width = 7,
   note = "error in the median over strategies" })
 

@@ -20,7 +20,7 @@ a2_sharing_by_cluster_size.lua: error, order and regret of exclusive links again
 and oversubscription of a fat tree.]]
 local o = common.options(about, {
   networks = "alexnet,nmt", devices = "8,16,32,64", oversubscription = "1,4", simple = "fifo-hop,segments,fifo-path",
-  most_segments = options.count(32, { min = 1 }), sync = "ring", proposals = options.count(20, { min = 0 }),
+  most_segments = options.count(32, { min = 1 }), sync = "ring", topology = common.topology "fat_tree", proposals = options.count(20, { min = 0 }),
   runs = options.count(2, { min = 0 }),
 }, { networks = "alexnet,inception_v3,nmt,rnnlm", devices = "8,16,32,64,128", oversubscription = "1,2,4,8", most_segments = 64, proposals = 50, runs = 4 },
   { networks = "mlp", devices = "8,16", oversubscription = "4", simple = "fifo-hop", proposals = 5, runs = 1 })
@@ -41,7 +41,7 @@ cells = few
 local verdicts = trial.sweep(cells, function(cell)
   local network = common.network(cell.network)
   local model = common.model(network, cell.devices)
-  local tree = common.fat_tree(network, cell.devices, cell.oversubscription)
+  local tree = common.cluster(o.topology, network, cell.devices, cell.oversubscription)
   local function problem(given)
     local all = { model = model, topology = tree, sync = o.sync, coalesce = "per_device" }
     for key, value in soapstone.pairs(given) do all[key] = value end
@@ -57,7 +57,7 @@ common.print_verdicts({ "network", "oversubscription", "simple", "devices" }, ce
 local function label(cell) return ("%s, 1:%g"):format(cell.simple, cell.oversubscription) end
 local function panel(cell) return cell.network end
 local function draw(name, ylabel, value, more)
-  local look = { title = "Exclusive links against shared ones, fat tree", xlabel = "devices", logx = true, ylabel = ylabel, columns = 2, width = 7,
+  local look = { title = "Exclusive links against shared ones, " .. o.topology, xlabel = "devices", logx = true, ylabel = ylabel, columns = 2, width = 7,
     note = "segments: fifo-hop in up to 16 pieces; 1:4 is oversubscription" }
   for key, given in soapstone.pairs(more or {}) do look[key] = given end
   report.draw("lines", common.curves(cells, verdicts, "devices", label, panel, value), ("%s/a2-sharing-%s.svg"):format(o.folder, name), look)

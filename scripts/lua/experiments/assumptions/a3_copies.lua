@@ -14,7 +14,7 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a3_copies.lua: error, order and regret of computing undisturbed by copies, by how much they disturb.", {
-  networks = "alexnet,nmt,inception_v3", devices = options.count(8, { min = 2 }), sync = "ring", speeds = "0.95,0.9,0.85,0.8,0.7,0.6,0.5",
+  networks = "alexnet,nmt,inception_v3", devices = options.count(8, { min = 2 }), sync = "ring", topology = common.topology "p100_cluster", speeds = "0.95,0.9,0.85,0.8,0.7,0.6,0.5",
   proposals = options.count(40, { min = 0 }), runs = options.count(1, { min = 0 }),
 }, { devices = 16, proposals = 500, runs = 4 }, { networks = "mlp", devices = 4, speeds = "0.8", proposals = 5 })
 
@@ -24,7 +24,7 @@ local cells = common.cells({ "network", arguments.some("networks", o.networks, c
 
 local verdicts = trial.sweep(cells, function(cell)
   local network = common.network(cell.network)
-  local given = { model = common.model(network, o.devices), topology = common.p100(o.devices), sync = o.sync, coalesce = "per_device" }
+  local given = { model = common.model(network, o.devices), topology = common.cluster(o.topology, network, o.devices), sync = o.sync, coalesce = "per_device" }
   local simple = soapstone.problem(given)
   if cell.speed == 0 then given.copies_block = true else given.slowed_by_copies = cell.speed end
   return common.judge { simple = simple, broken = soapstone.problem(given), strategies = trial.strategies(simple),
@@ -49,7 +49,7 @@ local series = panels("step time / undisturbed", function(v) return 1 / (1 + v.e
 for _, more in ipairs { panels("Kendall's tau", function(v) return v.tau end), panels("regret (%)", function(v) return 100 * v.regret end) } do
   table.move(more, 1, #more, #series + 1, series)
 end
-report.draw("lines", series, o.folder .. "/a3-copies.svg", { title = ("Copies that slow the device, %d P100"):format(o.devices),
+report.draw("lines", series, o.folder .. "/a3-copies.svg", { title = ("Copies that slow the device, %d in %s"):format(o.devices, o.topology),
   xlabel = "speed of a device while it copies", columns = 3, width = 7, note = "single points at 0.45: copies block the device" })
 
 local parts = {}

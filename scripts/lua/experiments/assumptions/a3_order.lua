@@ -14,7 +14,7 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a3_order.lua: error, order and regret of first come, first served, against other orders and streams.", {
-  networks = "alexnet,nmt,inception_v3", devices = options.count(8, { min = 2 }), sync = "ring", orders = "all",
+  networks = "alexnet,nmt,inception_v3", devices = options.count(8, { min = 2 }), sync = "ring", topology = common.topology "p100_cluster", orders = "all",
   random = options.count(12, { min = 0 }), proposals = options.count(40, { min = 0 }), runs = options.count(1, { min = 0 }),
 }, { devices = 16, random = 40, proposals = 500, runs = 4 }, { networks = "mlp", devices = 4, orders = "shortest", random = 2, proposals = 5 })
 
@@ -24,7 +24,7 @@ local cells = common.cells({ "network", arguments.some("networks", o.networks, c
 
 local results = trial.sweep(cells, function(cell)
   local network = common.network(cell.network)
-  local model, machines = common.model(network, o.devices), common.p100(o.devices)
+  local model, machines = common.model(network, o.devices), common.cluster(o.topology, network, o.devices)
   local function problem(given)
     local all = { model = model, topology = machines, sync = o.sync, coalesce = "per_device" }
     for key, value in soapstone.pairs(given) do all[key] = value end
@@ -52,7 +52,7 @@ for i, cell in ipairs(cells) do
   for k, row in ipairs(rows) do curve.x[k], curve.y[k] = k, row.broken / row.simple end
   series[i] = curve
 end
-report.draw("lines", series, o.folder .. "/a3-order.svg", { title = ("Other orders than first come, first served, %d P100"):format(o.devices),
+report.draw("lines", series, o.folder .. "/a3-order.svg", { title = ("Other orders than first come, first served, %d in %s"):format(o.devices, o.topology),
   xlabel = "strategies, fastest first under FIFO", ylabel = "step time / that under FIFO", columns = 3, width = 7 })
 
 local parts, seen = {}, {}

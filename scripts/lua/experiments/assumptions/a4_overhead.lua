@@ -15,7 +15,7 @@ local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a4_overhead.lua: error, order and regret of free starts, by overhead of each task that computes.", {
   networks = "alexnet,inception_v3,nmt,rnnlm", devices = options.count(8, { min = 2 }), samples = options.count(8, { min = 1 }),
-  overheads = "1e-6,3e-6,1e-5,3e-5,1e-4,3e-4,1e-3,3e-3", sync = "ring", proposals = options.count(100, { min = 0 }), runs = options.count(1, { min = 0 }),
+  overheads = "1e-6,3e-6,1e-5,3e-5,1e-4,3e-4,1e-3,3e-3", sync = "ring", topology = common.topology "p100_cluster", proposals = options.count(100, { min = 0 }), runs = options.count(1, { min = 0 }),
 }, { devices = 16, overheads = "1e-6,2e-6,5e-6,1e-5,2e-5,5e-5,1e-4,2e-4,5e-4,1e-3,2e-3,5e-3", proposals = 2000, runs = 4 },
   { networks = "mlp", devices = 4, overheads = "1e-5,1e-3", proposals = 5 })
 
@@ -25,7 +25,7 @@ local cells = common.cells({ "network", arguments.some("networks", o.networks, c
 local results = trial.sweep(cells, function(cell)
   local network = common.network(cell.network)
   local model = common.model(network, o.devices, { batch = o.samples * o.devices })
-  local given = { model = model, topology = common.p100(o.devices), sync = o.sync, coalesce = "per_device", costs = soapstone.costs.roofline { launch = 0 } }
+  local given = { model = model, topology = common.cluster(o.topology, network, o.devices), sync = o.sync, coalesce = "per_device", costs = soapstone.costs.roofline { launch = 0 } }
   local simple = soapstone.problem(given)
   given.chance = soapstone.chance { launch = cell.overhead }
   local broken = soapstone.problem(given)
@@ -47,7 +47,7 @@ local series = table.move(splits, 1, #splits, 1, {})
 for _, more in ipairs { panels("step time too short by (%)", function(v) return -100 * v.error end), panels("regret (%)", function(v) return 100 * v.regret end) } do
   table.move(more, 1, #more, #series + 1, series)
 end
-report.draw("lines", series, o.folder .. "/a4-overhead.svg", { title = ("Starting a task costs time, %d P100, %d samples each"):format(o.devices, o.samples),
+report.draw("lines", series, o.folder .. "/a4-overhead.svg", { title = ("Starting a task costs time, %d in %s, %d samples each"):format(o.devices, o.topology, o.samples),
   xlabel = "overhead of each task", xunit = "s", logx = true, columns = 3, width = 7 })
 
 local parts = {}

@@ -41,9 +41,30 @@ function common.fat_tree(network, devices, oversubscription, more)
   return require "topologies.fat_tree" (o)
 end
 
--- Machines of four P100 as FlexFlow had them.
-function common.p100(devices)
-  return require "topologies.p100_cluster" { nodes = math.max(devices // 4, 1), gpus = math.min(devices, 4) }
+local clusters = {
+  fat_tree = common.fat_tree,
+  p100_cluster = function(network, devices)
+    return require "topologies.p100_cluster" { nodes = math.max(devices // 4, 1), gpus = math.min(devices, 4), kind = network.on.kind }
+  end,
+  k80_cluster = function(_, devices)
+    return require "topologies.k80_cluster" { nodes = math.max(devices // 4, 1), gpus = math.min(devices, 4) }
+  end,
+  torus = function(network, devices) -- as square as it can be
+    local rows = math.floor(math.sqrt(devices))
+    while devices % rows > 0 do rows = rows - 1 end
+    return require "topologies.torus" { sizes = { rows, devices // rows }, kind = network.on.kind, bandwidth = network.on.bandwidth }
+  end,
+  ring = function(network, devices)
+    return require "topologies.ring" { devices = devices, kind = network.on.kind, bandwidth = network.on.bandwidth }
+  end,
+}
+common.clusters = { "fat_tree", "p100_cluster", "k80_cluster", "torus", "ring" }
+
+-- So many devices in a ready-made topology, with the network's kind of device and bandwidth where it takes them.
+function common.cluster(name, network, devices, oversubscription)
+  local t = clusters[name](network, devices, oversubscription)
+  if t.devices ~= devices then options.refuse("%s has %d devices, where %d are meant: machines have four", name, t.devices, devices) end
+  return t
 end
 
 -- One model of several networks side by side, which share nothing: their operators and weights are called "job1.", "job2.", ...
@@ -78,6 +99,9 @@ function common.jobs(network, number, devices, more)
   if not ok then error(make, 0) end
   return all
 end
+
+-- The rule of an option --topology.
+function common.topology(preset) return options.choice(preset, common.clusters) end
 
 -- The options that every experiment has, and its own.  `tiny` is the form that tests run.
 function common.options(about, presets, long, tiny)

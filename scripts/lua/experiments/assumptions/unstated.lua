@@ -16,7 +16,7 @@ local common = require "scripts.lua.experiments.assumptions.common"
 local BREAKS = { "devices 5 %", "devices 20 %", "updates", "sums", "memory" }
 
 local o = common.options("unstated.lua: error, order and regret of what the simulator assumes without a word.", {
-  networks = "alexnet,inception_v3,nmt,rnnlm", devices = options.count(16, { min = 2 }), sync = "ring", proposals = options.count(100, { min = 0 }),
+  networks = "alexnet,inception_v3,nmt,rnnlm", devices = options.count(16, { min = 2 }), sync = "ring", topology = common.topology "p100_cluster", proposals = options.count(100, { min = 0 }),
   memory = options.quantity("4 GiB", "B"), runs = options.count(1, { min = 0 }),
 }, { proposals = 2000, runs = 4 }, { networks = "mlp", devices = 4, proposals = 5 })
 
@@ -36,7 +36,7 @@ end
 
 local results = trial.sweep(cells, function(cell)
   local network = common.network(cell.network)
-  local given = { model = common.model(network, o.devices), topology = common.p100(o.devices), sync = o.sync, coalesce = "per_device" }
+  local given = { model = common.model(network, o.devices), topology = common.cluster(o.topology, network, o.devices), sync = o.sync, coalesce = "per_device" }
   local simple = soapstone.problem(given)
   local strategies = trial.strategies(simple)
   if cell.broken == "memory" then
@@ -88,7 +88,7 @@ local series = panels("step time too short by (%)", function(v) return -100 * v.
 for _, more in ipairs { panels("Kendall's tau", function(v) return v.tau end), panels("regret (%)", function(v) return 100 * v.regret end) } do
   table.move(more, 1, #more, #series + 1, series)
 end
-report.draw("lines", series, o.folder .. "/unstated.svg", { title = ("What is assumed without a word, %d P100"):format(o.devices),
+report.draw("lines", series, o.folder .. "/unstated.svg", { title = ("What is assumed without a word, %d in %s"):format(o.devices, o.topology),
   xlabel = table.concat(names, "   "), from_x = 0.5, to_x = #names + 0.5, columns = 3, width = 7 })
 
 local parts = {}
