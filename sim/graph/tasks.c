@@ -775,8 +775,8 @@ ss_status ss_tasks_transfer(ss_tasks *t, const uint32_t *link, uint32_t links, i
     if ((s = reserve_tasks(t, tasks, err)) || (s = reserve_edges(t, edges, err)))
         return s;
     label = label ? label : &none;
-    ss_luck_message luck;
-    if ((s = ss_luck_of_message(t->luck, label, &luck, err)))
+    ss_luck_message luck = {.factor = 1};
+    if (t->luck && (s = ss_luck_of_message(t->luck, label, &luck, err)))
         return s;
     if (t->amid)
         luck.more = 0;

@@ -133,6 +133,19 @@ claim("repetitions differ, the same one does not, and strategies meet the same l
   assert(r.pairs[2].first_faster > 15)
 end)
 
+claim("what strategies share drops out of their difference", function()
+  local p = problem { chance = chance { compute = { "lognormal", cv = 0.3 } } }
+  local whole, cut = p:strategy "whole", p:strategy "whole"
+  cut:set("fc4", { degrees = { n = 2 }, devices = { 1, 2 } })
+  local r = p:repetitions({ whole, cut }, { n = 100 })
+  local a, b, pair = r.strategies[1], r.strategies[2], r.pairs[1]
+  assert(pair.correlation > 0.8)
+  -- a bit of what the interval would be if each had drawn for itself
+  local apart = 1.984 * math.sqrt((a.deviation ^ 2 + b.deviation ^ 2) / 100)
+  assert(pair.interval[2] - pair.difference < 0.6 * apart)
+  assert(pair.interval[2] < 0 and pair.first_faster > pair.second_faster) -- the later of two parts is waited for
+end)
+
 claim("threads and where one begins change nothing", function()
   local p = problem { chance = chance { compute = { "gamma", cv = 0.5 }, message = { "gamma", mean = "1 us", cv = 1 } } }
   local s = { p:strategy "data_parallel", p:strategy "model_parallel" }
