@@ -26,7 +26,7 @@ typedef struct all_rows {
     chain_rows chain[CHAINS];
 } all_rows;
 
-static uint64_t seed, searches = 16, proposals = 150, stops, compared;
+static uint64_t seed, searches = 24, proposals = 150, stops, compared;
 
 static uint64_t hash_choices(const ss_choice *c, uint32_t n)
 {
