@@ -1,6 +1,7 @@
 #include "base/mem.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,11 +34,14 @@ static void count_up(size_t bytes)
 
 void *ss_realloc(void *block, size_t bytes)
 {
-    if (must_fail() || bytes > SIZE_MAX / 2 - sizeof(header))
-        return NULL;
     header *old = block ? (header *)block - 1 : NULL;
     size_t before = old ? old->bytes : 0;
+    bool smaller = old && bytes <= before; /* which never fails: it may stay where it is */
+    if (!smaller && (must_fail() || bytes > SIZE_MAX / 2 - sizeof(header)))
+        return NULL;
     header *h = realloc(old, sizeof *h + (bytes ? bytes : 1));
+    if (!h && smaller)
+        h = old;
     if (!h)
         return NULL;
     h->bytes = bytes;

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Like malloc, calloc, realloc and free; a request of 0 bytes returns a block of at least 1. */
+/* Like malloc, calloc, realloc and free; a request of 0 bytes returns a block of at least 1.  To make a
+ * block smaller never fails, and is no request that can be made to. */
 void *ss_alloc(size_t bytes);
 void *ss_alloc_zeroed(size_t count, size_t bytes_each);
 void *ss_realloc(void *block, size_t bytes);

@@ -18,6 +18,8 @@
 #define HERE "fail_in_lua.dir/"
 #define OUTPUT HERE "output.h5"
 
+enum { RUNS = 20 };
+
 static char script[4096];
 
 /* Everything that allocates, under one protected call. */
@@ -78,10 +80,15 @@ static void a_script_that_runs_out_of_memory_anywhere_ends_cleanly(void)
     CHECK(run_with(-1).lua == LUA_OK, "%s", run_with(-1).text); /* also what is made only once */
     CHECK(files_are_clean(&err), "%s", err.text);
     size_t blocks = ss_mem_blocks();
-    uint64_t before = ss_mem_requests();
-    CHECK(run_with(-1).lua == LUA_OK, "again");
-    int64_t all = (int64_t)(ss_mem_requests() - before);
-    CHECK(files_are_clean(&err), "%s", err.text);
+    int64_t least = INT64_MAX, most = 0;
+    for (int i = 0; i < RUNS; i++) { /* Lua's tables are laid out by addresses: collections move */
+        uint64_t before = ss_mem_requests();
+        CHECK(run_with(-1).lua == LUA_OK, "again");
+        int64_t all = (int64_t)(ss_mem_requests() - before);
+        least = all < least ? all : least;
+        most = all > most ? all : most;
+        CHECK(files_are_clean(&err), "%s", err.text);
+    }
     while ((o = run_with(n)).lua != LUA_OK) {
         CHECK(is_about_memory(&o), "request %lld: %s", (long long)n, o.text);
         CHECK(ss_mem_blocks() == blocks, "request %lld: %zu blocks left", (long long)n,
@@ -92,9 +99,9 @@ static void a_script_that_runs_out_of_memory_anywhere_ends_cleanly(void)
         n++;
     }
     printf("  %lld requests\n", (long long)n);
-    /* What makes a block smaller may fail unnoticed; anything more was swallowed. */
-    CHECK(n <= all && n + 4 >= all, "it got by with %lld requests of %lld", (long long)n,
-          (long long)all);
+    /* A collection may come a little earlier or later; anything more was swallowed. */
+    CHECK(n <= most + 4 && n + 4 >= least, "it got by with %lld requests of %lld to %lld",
+          (long long)n, (long long)least, (long long)most);
     CHECK(ss_mem_blocks() == blocks, "%zu blocks left", ss_mem_blocks() - blocks);
     CHECK(files_are_clean(&err), "%s", err.text);
 }
