@@ -177,7 +177,8 @@ static const ss_flag plot_flags[] = {
     {0},
 };
 
-static int plot(ss_cli *cli)
+/* A command that draws looks first whether the figure can be written. */
+static int draw(ss_cli *cli)
 {
     const char *output = ss_args_value(cli, "output");
     ss_error err;
@@ -202,7 +203,7 @@ const ss_command ss_command_plot = {
     .example = "soapstone plot gantt nmt.h5 --timeline expert_rnn -o expert.pdf",
     .least = 2,
     .most = SS_MAX_GIVEN,
-    .run = plot,
+    .run = draw,
 };
 
 static const ss_flag inspect_flags[] = {JSON_FLAG, DEBUG_FLAG, {0}};
@@ -232,17 +233,6 @@ static const ss_flag calibrate_flags[] = {
     {0},
 };
 
-static int calibrate(ss_cli *cli)
-{
-    const char *output = ss_args_value(cli, "output");
-    ss_error err;
-    if (output && ss_file_check_regular(output, &err)) {
-        ss_fail_in(&err, "--output");
-        return ss_cli_fail(&err);
-    }
-    return ss_host_script_command(cli);
-}
-
 const ss_command ss_command_calibrate = {
     .name = "calibrate",
     .summary = "Fits latency, bandwidth and half size to measured times",
@@ -255,7 +245,7 @@ const ss_command ss_command_calibrate = {
     .example = "soapstone calibrate all_reduce.csv --operation all_reduce --ranks 8 -o fit.svg",
     .least = 1,
     .most = 1,
-    .run = calibrate,
+    .run = draw,
 };
 
 static const ss_flag bench_flags[] = {

@@ -32,14 +32,6 @@ static bool crosses_at_once(ss_links_mode mode)
     return mode == SS_LINKS_FIFO_PATH || mode == SS_LINKS_SHARED;
 }
 
-static uint32_t segments_of(const ss_lower_options *o, int64_t bytes)
-{
-    if (o->segment_bytes <= 0 || o->max_segments <= 1 || bytes <= 1)
-        return 1;
-    int64_t n = (bytes - 1) / o->segment_bytes + 1;
-    return n < o->max_segments ? (uint32_t)n : o->max_segments;
-}
-
 /* All segments over the first leg, then over the second, and so on; *arrival is the first of those over the
  * last, which follow each other. */
 static ss_status send_staged(ss_lowering *w, const ss_link *link, uint32_t legs, int64_t bytes,
@@ -47,7 +39,9 @@ static ss_status send_staged(ss_lowering *w, const ss_link *link, uint32_t legs,
                              ss_task *arrival, uint32_t *arrivals, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
-    uint32_t segments = segments_of(&w->options, bytes), n, begin = 0;
+    const ss_lower_options *o = &w->options;
+    uint32_t segments = ss_tasks_segments(bytes, o->segment_bytes, o->max_segments);
+    uint32_t n, begin = 0;
     ss_status e = SS_OK;
     for (uint32_t g = 0; g < legs && !e; g++) {
         for (uint32_t k = 0; k < segments && !e; k++) {

@@ -554,10 +554,9 @@ static bool is_one_task(ss_links_mode mode)
     return mode == SS_LINKS_FIFO_PATH || mode == SS_LINKS_SHARED;
 }
 
-static uint32_t segments_of(ss_links_mode mode, int64_t bytes, int64_t segment_bytes,
-                            uint32_t max_segments)
+uint32_t ss_tasks_segments(int64_t bytes, int64_t segment_bytes, uint32_t max_segments)
 {
-    if (is_one_task(mode) || segment_bytes <= 0 || max_segments <= 1 || bytes <= 1)
+    if (segment_bytes <= 0 || max_segments <= 1 || bytes <= 1)
         return 1;
     int64_t n = (bytes - 1) / segment_bytes + 1;
     return n < max_segments ? (uint32_t)n : max_segments;
@@ -570,7 +569,7 @@ uint64_t ss_tasks_transfer_count(ss_links_mode mode, uint32_t links, int64_t byt
         return 0;
     if (is_one_task(mode))
         return 1;
-    return (uint64_t)links * segments_of(mode, bytes, segment_bytes, max_segments);
+    return (uint64_t)links * ss_tasks_segments(bytes, segment_bytes, max_segments);
 }
 
 static ss_status check_message(const ss_tasks *t, const uint32_t *link, uint32_t links,
@@ -768,7 +767,7 @@ ss_status ss_tasks_transfer(ss_tasks *t, const uint32_t *link, uint32_t links, i
     if (s || links == 0)
         return s;
     bool path = is_one_task(t->mode);
-    uint32_t segments = segments_of(t->mode, bytes, segment_bytes, max_segments);
+    uint32_t segments = path ? 1 : ss_tasks_segments(bytes, segment_bytes, max_segments);
     uint64_t hops = path ? 1 : links;
     uint64_t tasks = hops * segments;
     uint64_t edges = (uint64_t)segments * befores + (hops - 1) * segments;

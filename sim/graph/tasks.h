@@ -192,6 +192,8 @@ ss_status ss_tasks_transfer(ss_tasks *t, const uint32_t *link, uint32_t links, i
                             const ss_task_label *label, const ss_task *before, uint32_t befores,
                             ss_task *first, uint32_t *n, ss_error *err);
 
+/* Into how many segments a message is cut. */
+uint32_t ss_tasks_segments(int64_t bytes, int64_t segment_bytes, uint32_t max_segments);
 /* How many tasks ss_tasks_transfer would add, so that ids can be told beforehand. */
 uint64_t ss_tasks_transfer_count(ss_links_mode mode, uint32_t links, int64_t bytes,
                                  int64_t segment_bytes, uint32_t max_segments);

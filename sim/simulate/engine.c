@@ -51,7 +51,7 @@ void ss_engine_free(ss_engine *e)
     ss_free(e->resource);
     ss_queue_free(&e->queue);
     ss_sharing_free(e->sharing);
-    ss_free(e->fresh);
+    ss_free(e->fresh.key);
     ss_free(e);
 }
 
@@ -63,7 +63,7 @@ void ss_engine_take_at_once(ss_engine *e, uint32_t tasks)
 size_t ss_engine_memory(const ss_engine *e)
 {
     return sizeof *e + e->node_cap * sizeof *e->node + e->resource_cap * sizeof *e->resource +
-           ss_queue_memory(&e->queue) + e->fresh_cap * sizeof *e->fresh +
+           ss_queue_memory(&e->queue) + e->fresh.cap * sizeof *e->fresh.key +
            (e->sharing ? ss_sharing_memory(e->sharing) : 0);
 }
 
@@ -73,6 +73,20 @@ static ss_status no_room(ss_error *err)
 }
 
 /* A run. */
+
+ss_status ss_timeline_reserve(ss_timeline *l, uint32_t tasks, ss_error *err)
+{
+    size_t rows = (size_t)tasks + 1;
+    ss_status s = SS_OK;
+    if (rows <= l->cap)
+        return SS_OK;
+    if ((s = SS_REGROW(l->ready, rows, "timeline", err)) ||
+        (s = SS_REGROW(l->start, rows, "timeline", err)) ||
+        (s = SS_REGROW(l->end, rows, "timeline", err)))
+        return s;
+    l->cap = (uint32_t)rows;
+    return SS_OK;
+}
 
 static ss_status reserve(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_error *err)
 {
@@ -87,13 +101,8 @@ static ss_status reserve(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_e
     if ((s = SS_RESERVE(e->resource, e->resource_cap, (size_t)t->devices + t->links + 1,
                         "resources", err)))
         return s;
-    if (rows > out->cap) {
-        if ((s = SS_REGROW(out->ready, rows, "timeline", err)) ||
-            (s = SS_REGROW(out->start, rows, "timeline", err)) ||
-            (s = SS_REGROW(out->end, rows, "timeline", err)))
-            return s;
-        out->cap = (uint32_t)rows;
-    }
+    if ((s = ss_timeline_reserve(out, t->n, err)))
+        return s;
     return ss_queue_clear(&e->queue, err);
 }
 

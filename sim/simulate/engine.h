@@ -52,6 +52,8 @@ ss_status ss_engine_run(ss_engine *e, const ss_tasks *t, ss_timeline *out, ss_er
 void ss_engine_take_at_once(ss_engine *e, uint32_t tasks);
 
 ss_time ss_timeline_finish(const ss_tasks *t, const ss_timeline *l, ss_task task); /* end + lag */
+/* Room for so many tasks: ready, start and end. */
+ss_status ss_timeline_reserve(ss_timeline *l, uint32_t tasks, ss_error *err);
 void ss_timeline_free(ss_timeline *l);
 
 /* How much longer a transfer over shared links took than alone; 0 for all other tasks. */

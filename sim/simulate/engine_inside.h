@@ -6,6 +6,7 @@
 #define SS_ENGINE_INSIDE_H
 
 #include "simulate/engine.h"
+#include "simulate/fresh.h"
 #include "simulate/queue.h"
 #include "simulate/sharing.h"
 
@@ -36,8 +37,7 @@ struct ss_engine {
     uint32_t at_once; /* see ss_engine_take_at_once */
 
     ss_sharing *sharing; /* NULL until it is needed */
-    uint32_t *fresh;     /* tasks ready at this instant: a heap of ids */
-    uint32_t freshes, fresh_cap;
+    ss_fresh fresh;      /* tasks ready at this instant, by id */
 };
 
 /* Of a finished graph in mode shared, with rows and resources set out; the queue is empty. */

@@ -7,7 +7,6 @@
  */
 #include "simulate/engine_inside.h"
 
-#include "base/array.h"
 #include "base/mem.h"
 #include "graph/cycle.h"
 #include "simulate/paths.h"
@@ -24,34 +23,6 @@ static ss_status no_room(ss_error *err)
     return ss_fail(err, SS_ENOMEM, "no memory for more waiting tasks");
 }
 
-/* The tasks that are ready at this instant: a heap of ids. */
-
-static ss_status push_fresh(ss_engine *e, uint32_t id, ss_error *err)
-{
-    ss_status s = SS_RESERVE(e->fresh, e->fresh_cap, (size_t)e->freshes + 1, "ready tasks", err);
-    if (s)
-        return s;
-    uint32_t i = e->freshes++;
-    for (; i && e->fresh[(i - 1) / 2] > id; i = (i - 1) / 2)
-        e->fresh[i] = e->fresh[(i - 1) / 2];
-    e->fresh[i] = id;
-    return SS_OK;
-}
-
-static uint32_t pop_fresh(ss_engine *e)
-{
-    uint32_t least = e->fresh[0], n = --e->freshes, id = e->fresh[n], i = 0;
-    for (uint32_t k; (k = 2 * i + 1) < n; i = k) {
-        if (k + 1 < n && e->fresh[k + 1] < e->fresh[k])
-            k++;
-        if (e->fresh[k] >= id)
-            break;
-        e->fresh[i] = e->fresh[k];
-    }
-    e->fresh[i] = id;
-    return least;
-}
-
 /* A task has ended: its successors are told. */
 static ss_status end_task(shared_run *r, uint32_t id, ss_time now, ss_error *err)
 {
@@ -64,7 +35,7 @@ static ss_status end_task(shared_run *r, uint32_t id, ss_time now, ss_error *err
         ss_task_at_work *y = &e->node[r->t->out[o]];
         y->ready = now; /* instants follow each other */
         if (--y->missing == 0)
-            s = push_fresh(e, r->t->out[o], err);
+            s = ss_fresh_push(&e->fresh, r->t->out[o], err);
     }
     return s;
 }
@@ -119,8 +90,8 @@ static ss_status pass_instant(shared_run *r, ss_time now, ss_error *err)
         ss_entry x = ss_queue_pop(q);
         s = is_flow(r->t, x.where) ? flow_or_end(r, x.id, now, err) : end_task(r, x.id, now, err);
     }
-    while (!s && e->freshes)
-        s = start_task(r, pop_fresh(e), now, err);
+    while (!s && e->fresh.n)
+        s = start_task(r, (uint32_t)ss_fresh_pop(&e->fresh), now, err);
     if (!s)
         ss_sharing_settle(e->sharing, now);
     return s;
@@ -136,10 +107,10 @@ static ss_status set_out(shared_run *r, ss_error *err)
     ss_paths paths = ss_paths_of(t);
     if (!s)
         s = ss_sharing_start(e->sharing, t->links, t->bytes_per_s, &paths, err);
-    e->freshes = 0;
+    e->fresh.n = 0;
     for (uint32_t i = 1; i <= t->n && !s; i++)
         if (e->node[i].missing == 0)
-            s = push_fresh(e, i, err);
+            s = ss_fresh_push(&e->fresh, i, err);
     return s;
 }
 

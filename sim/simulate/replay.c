@@ -458,15 +458,9 @@ ss_status ss_replay_tidy(ss_replay *r, ss_live *l, ss_error *err)
 ss_status ss_replay_timeline(const ss_replay *r, const ss_live *l, bool of_last_run,
                              ss_timeline *out, ss_error *err)
 {
-    size_t rows = (size_t)l->n + 1;
-    ss_status e;
-    if (rows > out->cap) {
-        if ((e = SS_REGROW(out->ready, rows, "timeline", err)) ||
-            (e = SS_REGROW(out->start, rows, "timeline", err)) ||
-            (e = SS_REGROW(out->end, rows, "timeline", err)))
-            return e;
-        out->cap = (uint32_t)rows;
-    }
+    ss_status e = ss_timeline_reserve(out, l->n, err);
+    if (e)
+        return e;
     out->n = ss_live_tasks(l);
     out->makespan = of_last_run ? r->next_makespan : r->makespan;
     out->ready[0] = out->start[0] = out->end[0] = 0;

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/mem.h"
+#include "simulate/fresh.h"
 #include "simulate/paths.h"
 #include "simulate/queue.h"
 #include "simulate/replay_inside.h"
@@ -52,9 +53,8 @@ struct ss_replay_shared {
 
     device *device;
     uint32_t device_cap;
-    ss_queue queue;  /* ends of computing and of latencies, by slot */
-    uint64_t *fresh; /* block and slot of what is ready at this instant: a heap */
-    uint32_t freshes, fresh_cap;
+    ss_queue queue; /* ends of computing and of latencies, by slot */
+    ss_fresh fresh; /* block and slot of what is ready at this instant */
     ss_sharing *sharing;
     uint32_t instants, visited;
 };
@@ -83,7 +83,7 @@ void ss_replay_shared_free(ss_replay_shared *r)
     ss_free(r->found.at);
     ss_free(r->found.flow);
     ss_free(r->device);
-    ss_free(r->fresh);
+    ss_free(r->fresh.key);
     ss_queue_free(&r->queue);
     ss_sharing_free(r->sharing);
     ss_free(r);
@@ -168,7 +168,7 @@ static ss_status reserve(ss_replay_shared *r, const ss_live *l, ss_error *err)
         e = ss_queue_clear(&r->queue, err);
     if (e)
         return e;
-    r->freshes = r->instants = r->visited = 0;
+    r->fresh.n = r->instants = r->visited = 0;
     r->next_makespan = 0;
     r->complete = false;
     for (uint32_t d = 0; d <= t->devices; d++)
@@ -178,30 +178,7 @@ static ss_status reserve(ss_replay_shared *r, const ss_live *l, ss_error *err)
 
 static ss_status push_fresh(ss_replay_shared *r, uint32_t slot, ss_error *err)
 {
-    uint64_t key = (uint64_t)r->next[slot].block << 32 | slot;
-    ss_status s = SS_RESERVE(r->fresh, r->fresh_cap, (size_t)r->freshes + 1, "ready tasks", err);
-    if (s)
-        return s;
-    uint32_t i = r->freshes++;
-    for (; i && r->fresh[(i - 1) / 2] > key; i = (i - 1) / 2)
-        r->fresh[i] = r->fresh[(i - 1) / 2];
-    r->fresh[i] = key;
-    return SS_OK;
-}
-
-static uint32_t pop_fresh(ss_replay_shared *r)
-{
-    uint32_t least = (uint32_t)r->fresh[0], n = --r->freshes, i = 0;
-    uint64_t key = r->fresh[n];
-    for (uint32_t k; (k = 2 * i + 1) < n; i = k) {
-        if (k + 1 < n && r->fresh[k + 1] < r->fresh[k])
-            k++;
-        if (r->fresh[k] >= key)
-            break;
-        r->fresh[i] = r->fresh[k];
-    }
-    r->fresh[i] = key;
-    return least;
+    return ss_fresh_push(&r->fresh, (uint64_t)r->next[slot].block << 32 | slot, err);
 }
 
 static bool keeps(const ss_replay_shared *r, uint32_t slot)
@@ -345,8 +322,8 @@ static ss_status pass_instant(ss_replay_shared *r, const ss_live *l, ss_time now
         e = x.where > t->devices + t->links ? flow_or_end(r, l, x.id, now, err)
                                             : end_task(r, l, x.id, now, err);
     }
-    while (!e && r->freshes)
-        e = start_task(r, l, pop_fresh(r), now, least_end, err);
+    while (!e && r->fresh.n)
+        e = start_task(r, l, (uint32_t)ss_fresh_pop(&r->fresh), now, least_end, err);
     if (e)
         return e;
     ss_sharing_settle(r->sharing, now);
@@ -512,15 +489,9 @@ ss_status ss_replay_shared_tidy(ss_replay_shared *r, ss_live *l, ss_error *err)
 ss_status ss_replay_shared_timeline(const ss_replay_shared *r, const ss_live *l, bool of_last_run,
                                     ss_timeline *out, ss_error *err)
 {
-    size_t rows = (size_t)l->n + 1;
-    ss_status e;
-    if (rows > out->cap) {
-        if ((e = SS_REGROW(out->ready, rows, "timeline", err)) ||
-            (e = SS_REGROW(out->start, rows, "timeline", err)) ||
-            (e = SS_REGROW(out->end, rows, "timeline", err)))
-            return e;
-        out->cap = (uint32_t)rows;
-    }
+    ss_status e = ss_timeline_reserve(out, l->n, err);
+    if (e)
+        return e;
     out->n = ss_live_tasks(l);
     out->makespan = of_last_run ? r->next_makespan : r->makespan;
     out->ready[0] = out->start[0] = out->end[0] = 0;

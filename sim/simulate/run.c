@@ -574,13 +574,8 @@ ss_status ss_run_timeline(const ss_run *r, ss_timeline *out, ss_error *err)
     ss_status s = SS_OK;
     if (r->done < t->n)
         return ss_fail(err, SS_EINVAL, "%u of %u tasks are not done", t->n - r->done, t->n);
-    if (rows > out->cap) {
-        if ((s = SS_REGROW(out->ready, rows, "timeline", err)) ||
-            (s = SS_REGROW(out->start, rows, "timeline", err)) ||
-            (s = SS_REGROW(out->end, rows, "timeline", err)))
-            return s;
-        out->cap = (uint32_t)rows;
-    }
+    if ((s = ss_timeline_reserve(out, t->n, err)))
+        return s;
     out->n = t->n;
     out->makespan = r->last;
     ss_free(r->other_lags ? NULL : out->finish); /* of another run */
