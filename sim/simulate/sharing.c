@@ -31,9 +31,11 @@ void ss_sharing_free(ss_sharing *s)
     ss_free(s->of_slot);
     ss_free(s->free_slot);
     ss_free(s->dirty);
-    ss_free(s->changed);
+    ss_free(s->reset);
     ss_free(s->solve_class);
     ss_free(s->solve_lane);
+    ss_free(s->fill_class);
+    ss_free(s->changed);
     ss_free(s->watch);
     ss_free(s->forced);
     ss_free(s->filling);
@@ -42,12 +44,13 @@ void ss_sharing_free(ss_sharing *s)
 
 size_t ss_sharing_memory(const ss_sharing *s)
 {
-    size_t per_class =
-        sizeof *s->class + sizeof *s->clock + sizeof *s->dirty + sizeof *s->solve_class;
-    size_t per_lane = sizeof *s->lane + sizeof *s->more + sizeof *s->changed +
-                      sizeof *s->solve_lane + sizeof *s->forced + sizeof *s->filling;
+    size_t per_class = sizeof *s->class + sizeof *s->clock + sizeof *s->dirty +
+                       sizeof *s->solve_class + sizeof *s->fill_class + sizeof *s->changed;
+    size_t per_lane = sizeof *s->lane + sizeof *s->more + sizeof *s->reset +
+                      sizeof *s->solve_lane + sizeof *s->forced + sizeof *s->watch +
+                      sizeof *s->filling;
     return sizeof *s + s->class_cap * per_class + s->lane_cap * per_lane +
-           s->of_cap * (sizeof *s->of_class + sizeof *s->at + sizeof *s->row + sizeof *s->watch) +
+           s->of_cap * (sizeof *s->of_class + sizeof *s->at + sizeof *s->row) +
            s->flow_cap * sizeof *s->flow + ss_ends_memory(&s->ends) +
            s->slot_cap * (sizeof *s->of_slot + sizeof *s->free_slot);
 }
@@ -91,8 +94,9 @@ static ss_status reserve_lanes(ss_sharing *s, size_t need, ss_error *err)
     ss_status e;
     if ((e = SS_REGROW(s->lane, need, "shared links", err)) ||
         (e = SS_REGROW(s->more, need, "shared links", err)) ||
-        (e = SS_REGROW(s->changed, need, "shared links", err)) ||
+        (e = SS_REGROW(s->reset, need, "shared links", err)) ||
         (e = SS_REGROW(s->solve_lane, need, "shared links", err)) ||
+        (e = SS_REGROW(s->watch, need, "shared links", err)) ||
         (e = SS_REGROW(s->forced, need, "shared links", err)) ||
         (e = SS_REGROW(s->filling, need, "shared links", err)))
         return e;
@@ -108,7 +112,9 @@ static ss_status reserve_classes(ss_sharing *s, size_t need, ss_error *err)
     if ((e = SS_REGROW(s->class, need, "flows of paths", err)) ||
         (e = SS_REGROW(s->clock, need, "flows of paths", err)) ||
         (e = SS_REGROW(s->dirty, need, "flows of paths", err)) ||
-        (e = SS_REGROW(s->solve_class, need, "flows of paths", err)))
+        (e = SS_REGROW(s->solve_class, need, "flows of paths", err)) ||
+        (e = SS_REGROW(s->fill_class, need, "flows of paths", err)) ||
+        (e = SS_REGROW(s->changed, need, "flows of paths", err)))
         return e;
     s->class_cap = (uint32_t)need;
     return SS_OK;
@@ -120,8 +126,7 @@ static ss_status reserve_rows(ss_sharing *s, size_t need, ss_error *err)
         return SS_OK;
     ss_status e;
     if ((e = SS_REGROW(s->of_class, need, "links of paths", err)) ||
-        (e = SS_REGROW(s->at, need, "links of paths", err)) ||
-        (e = SS_REGROW(s->watch, need, "links of paths", err)))
+        (e = SS_REGROW(s->at, need, "links of paths", err)))
         return e;
     s->of_cap = (uint32_t)need;
     return SS_OK;
@@ -138,7 +143,7 @@ static uint32_t count_caps(const ss_paths *p)
 static ss_status reserve(ss_sharing *s, uint32_t links, const ss_paths *p, ss_error *err)
 {
     uint32_t caps = count_caps(p);
-    size_t members = (p->n ? p->first[p->n + 1] - p->first[1] : 0) + (size_t)caps;
+    size_t members = (p->n ? p->first[p->n + 1] - p->first[1] : 0) + (size_t)caps + p->n;
     if (members > UINT32_MAX || (uint64_t)links + caps >= UINT32_MAX)
         return ss_fail(err, SS_ERANGE, "paths of flows have more than 2^32 links in all");
     ss_status e = reserve_lanes(s, (size_t)links + caps + 1, err);
@@ -149,10 +154,15 @@ static ss_status reserve(ss_sharing *s, uint32_t links, const ss_paths *p, ss_er
     return e;
 }
 
+static uint32_t even(uint32_t n)
+{
+    return n + (n & 1);
+}
+
 /* The lanes of classes `from` .. p->n; those before are there. */
 static void lay_out_classes(ss_sharing *s, const ss_paths *p, uint32_t from)
 {
-    uint32_t at = from > 1 ? s->class[from - 1].last : 0;
+    uint32_t at = from > 1 ? even(s->class[from - 1].last) : 0;
     for (uint32_t c = from; c <= p->n; c++) {
         uint32_t weight = p->weight ? p->weight[c] : 1;
         s->class[c] = (ss_flow_class){.level = INFINITY, .weight = weight, .first = at};
@@ -161,13 +171,15 @@ static void lay_out_classes(ss_sharing *s, const ss_paths *p, uint32_t from)
             s->of_class[at++] = p->link[k] - p->link_before;
         if (p->cap && p->cap[c] > 0) {
             uint32_t lane = ++s->lanes;
-            s->lane[lane] = (ss_lane){.capacity = ss_sharing_units(p->cap[c], s->scale)};
-            s->lane[lane].level = (double)s->lane[lane].capacity / weight;
-            s->lane[lane].marked = true;
+            int64_t units = ss_sharing_units(p->cap[c], s->scale);
+            s->lane[lane] = (ss_lane){
+                .capacity = units, .level = (double)units / weight, .limit = INT64_MAX, .marked = true};
             s->more[lane] = (ss_lane_more){0};
             s->of_class[at++] = lane;
         }
         s->class[c].last = at;
+        if (at & 1)
+            s->of_class[at++] = 0;
     }
     s->classes = p->n;
 }
@@ -175,14 +187,14 @@ static void lay_out_classes(ss_sharing *s, const ss_paths *p, uint32_t from)
 /* Each lane has room for all classes that can be on it; those that are stay in their order. */
 static void lay_out_rows(ss_sharing *s, uint32_t *room, ss_on_lane *row)
 {
-    uint32_t members = s->classes ? s->class[s->classes].last : 0, first = 0;
+    uint32_t members = s->classes ? even(s->class[s->classes].last) : 0, first = 0;
     for (uint32_t k = 0; k < members; k++)
         room[s->of_class[k]]++;
     for (uint32_t l = 1; l <= s->lanes; l++) {
-        ss_lane_more *m = &s->more[l];
-        if (m->n)
-            memcpy(row + first, s->row + m->first, m->n * sizeof *row);
-        m->first = first;
+        ss_lane *lane = &s->lane[l];
+        if (lane->n)
+            memcpy(row + first, s->row + lane->first, lane->n * sizeof *row);
+        lane->first = first;
         first += room[l];
     }
 }
@@ -229,19 +241,21 @@ ss_status ss_sharing_start(ss_sharing *s, uint32_t links, const double *bytes_pe
     s->links = s->lanes = links;
     s->scale = ss_sharing_scale_for(fastest);
     s->most = INT64_C(1) << (SCALED_BITS + 4);
-    for (uint32_t l = 0; l <= s->lanes; l++) {
-        s->lane[l] = (ss_lane){.level = INFINITY};
+    s->lane[0] = (ss_lane){.limit = INT64_MAX, .look = UINT32_MAX};
+    for (uint32_t l = 1; l <= links; l++) {
+        s->lane[l] = (ss_lane){.capacity = ss_sharing_units(bytes_per_s[l], s->scale),
+                               .level = INFINITY};
         s->more[l] = (ss_lane_more){0};
+        ss_lane_mark(s, l, false);
     }
-    for (uint32_t l = 1; l <= links; l++)
-        s->lane[l].capacity = ss_sharing_units(bytes_per_s[l], s->scale);
     lay_out_classes(s, p, 1);
     if ((e = make_rows(s, err)))
         return e;
     s->flows = s->free_flow = s->alive = 0;
     s->slots = s->free_slots = 0;
-    s->dirties = s->changeds = s->forceds = 0;
-    s->epoch = s->settles = 0;
+    s->dirties = s->resets = s->changeds = s->forceds = s->watches = 0;
+    s->settles = 0;
+    s->epoch = UINT32_MAX - 1000; /* so that each run of some length comes past its end */
     ss_ends_clear(&s->ends);
     return SS_OK;
 }
@@ -378,27 +392,12 @@ static ss_status take_slot(ss_sharing *s, uint32_t class, ss_error *err)
     return SS_OK;
 }
 
-void ss_lane_mark(ss_sharing *s, uint32_t lane, bool marked)
-{
-    const ss_lane_more *m = &s->more[lane];
-    s->lane[lane].marked = marked;
-    for (const ss_on_lane *on = s->row + m->first, *end = on + m->n; on < end; on++) {
-        ss_flow_class *c = &s->class[on->class];
-        uint64_t bit = on->k - c->first < 64 ? UINT64_C(1) << (on->k - c->first) : 0;
-        c->marked = marked ? c->marked | bit : c->marked & ~bit;
-    }
-}
-
 static void go_onto_lanes(ss_sharing *s, uint32_t class)
 {
-    ss_flow_class *c = &s->class[class];
-    c->marked = 0;
     for (uint32_t k = s->class[class].first; k < s->class[class].last; k++) {
-        ss_lane_more *l = &s->more[s->of_class[k]];
+        ss_lane *l = &s->lane[s->of_class[k]];
         s->at[k] = l->n;
         s->row[l->first + l->n++] = (ss_on_lane){class, k};
-        if (k - c->first < 64)
-            c->marked |= (uint64_t)s->lane[s->of_class[k]].marked << (k - c->first);
     }
 }
 
@@ -406,7 +405,7 @@ void ss_class_leave(ss_sharing *s, uint32_t class)
 {
     ss_flow_class *c = &s->class[class];
     for (uint32_t k = s->class[class].first; k < s->class[class].last; k++) {
-        ss_lane_more *l = &s->more[s->of_class[k]];
+        ss_lane *l = &s->lane[s->of_class[k]];
         ss_on_lane last = s->row[l->first + --l->n];
         s->row[l->first + s->at[k]] = last;
         s->at[last.k] = s->at[k];
@@ -428,11 +427,16 @@ static void make_dirty(ss_sharing *s, uint32_t class)
     s->dirty[s->dirties++] = class;
 }
 
-/* The weight of the flows on its lanes is more or less. */
-static void add_weight(ss_sharing *s, uint32_t class, uint64_t weight)
+/* The class has this much more weight, on each of its lanes. */
+static void add_weight(ss_sharing *s, uint32_t class, int64_t weight)
 {
-    for (uint32_t k = s->class[class].first; k < s->class[class].last; k++)
-        s->more[s->of_class[k]].weight += weight;
+    ss_flow_class *c = &s->class[class];
+    c->open += (uint64_t)weight;
+    for (uint32_t k = c->first; k < c->last; k++) {
+        ss_lane *l = &s->lane[s->of_class[k]];
+        s->more[s->of_class[k]].weight += (uint64_t)weight;
+        l->limit -= l->marked ? 0 : weight;
+    }
 }
 
 static ss_status take_flow(ss_sharing *s, uint32_t *out, ss_error *err)
@@ -506,7 +510,7 @@ uint32_t ss_sharing_end(ss_sharing *s, ss_time now)
     s->free_flow = f;
     c->count--;
     s->alive--;
-    add_weight(s, class, -(uint64_t)c->weight);
+    add_weight(s, class, -(int64_t)c->weight);
     make_dirty(s, class);
     c->exact = true;
     ss_ends_set(&s->ends, t->slot - 1, c->count ? exact_end(s, class) : SS_TIME_MAX);
@@ -527,10 +531,10 @@ ss_status ss_sharing_set_link(ss_sharing *s, ss_time now, uint32_t link, double 
     if (l->capacity == units)
         return SS_OK;
     bool known = false;
-    for (uint32_t i = 0; i < s->changeds; i++)
-        known |= s->changed[i] == link;
+    for (uint32_t i = 0; i < s->resets; i++)
+        known |= s->reset[i] == link;
     if (!known)
-        s->changed[s->changeds++] = link;
+        s->reset[s->resets++] = link;
     l->capacity = units;
     return SS_OK;
 }

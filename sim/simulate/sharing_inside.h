@@ -19,18 +19,20 @@ typedef struct ss_flow {
 
 /* The flows of one path: what the solver looks at, a cache line. */
 typedef struct ss_flow_class {
-    int64_t rate, next_rate; /* of one flow; next: found by the solve under way */
-    double level;            /* rate by weight at which it is held back; INFINITY: no rate yet */
-    uint64_t
-        marked; /* bit i: its lane of_class[first + i] is; of those with more than 64, nothing */
-    uint32_t bottleneck;     /* the lane that holds it back */
-    uint32_t count, counted; /* flows; those that `used` of its lanes has in it */
-    uint32_t weight;
+    int64_t rate;   /* of one flow */
+    int64_t sum;    /* of all that `used` of its lanes has in it */
+    uint64_t open;  /* weight of all its flows */
+    double level;   /* rate by weight at which it is held back; INFINITY: no rate yet */
+    uint32_t count; /* flows */
+    uint32_t counted;    /* those that its lanes' `used` has in it */
+    uint32_t weight;     /* of one */
+    uint32_t bottleneck; /* the lane that holds it back */
     uint32_t first, last; /* its lanes: of_class[first] .. of_class[last - 1] */
-    uint32_t stamp;       /* the last solve that looked at it, and, one more, gave it a rate */
-    bool dirty;
-    bool moved; /* dirty, and its flows are more or fewer than at the last settle */
-    bool exact; /* when its first flow ends is, and not a time before it */
+    uint32_t stamp;       /* the last solve that takes it in, and, one more, gave it a rate */
+    bool dirty;           /* flows came or went since the last settle */
+    bool moved;           /* dirty, and its flows are more or fewer than at the last settle */
+    bool exact;           /* when its first flow ends is, and not a time before it */
+    bool changed;         /* its rate is, by this settle */
 } ss_flow_class;
 
 /* And what tells when the first of them ends. */
@@ -42,16 +44,19 @@ typedef struct ss_class_clock {
     uint32_t slot; /* in the ends, from 1; 0: it has no flows */
 } ss_class_clock;
 
-/* What can hold flows back: a link, or, numbered behind them, the cap of a class. */
+/* What can hold flows back: a link, or, numbered behind them, the cap of a class.  A cache line.  Lane 0
+ * is none, and nothing is ever read from it. */
 typedef struct ss_lane {
     int64_t capacity;
-    int64_t used;   /* not kept of caps, nor of marked lanes in the midst of a solve */
-    int64_t left;   /* while solving: what is not given away */
-    uint64_t open;  /* and the weight of those without a rate */
+    int64_t used;   /* by all flows; of caps it means nothing, and can wrap */
+    int64_t limit;  /* beyond this it could be full; INT64_MAX: it is marked, or watched */
+    uint64_t held;  /* while solving: what those without a rate had before */
+    uint64_t open;  /* and their weight */
     double level;   /* rate by weight at which it is full; INFINITY: it is not */
-    uint32_t stamp; /* the last solve that looks into it */
-    bool
-        marked; /* it is full, or wanted by this settle: classes that are filled again look into it */
+    uint32_t look;  /* the last solve that looks into it; UINT32_MAX: not marked */
+    uint32_t first; /* classes with flows on it: row[first] .. row[first + n - 1] */
+    uint32_t n;
+    bool marked; /* it is full, or wanted by this settle: solves look into it */
 } ss_lane;
 
 /* What is less often asked of a lane. */
@@ -60,9 +65,6 @@ typedef struct ss_lane_more {
     double level_weight; /* of the flows that it holds back */
     uint64_t came;       /* weight that came since the last settle */
     uint32_t counted;    /* the settle that reset it */
-    uint32_t filled;     /* the last solve in which it filled up, and then: */
-    double next_level, next_weight;
-    uint32_t first, n; /* classes with flows on it: row[first] .. row[first + n - 1] */
 } ss_lane_more;
 
 /* A class on a lane: the lane is the class's k-th. */
@@ -89,8 +91,9 @@ struct ss_sharing {
     ss_lane_more *more;    /* [lanes + 1] */
     uint32_t class_cap, lane_cap;
 
-    uint32_t *of_class,
-        *at; /* lanes of classes; at: where the class is in the lane's row, counted from lane.first */
+    /* Lanes of classes, an even number for each: lane 0 behind an odd one.  at: where the class is in
+     * the lane's row, counted from lane.first. */
+    uint32_t *of_class, *at;
     ss_on_lane *row;
     uint32_t of_cap;
 
@@ -102,15 +105,20 @@ struct ss_sharing {
     uint32_t *free_slot;
     uint32_t slots, free_slots, slot_cap;
 
-    uint32_t *dirty, *changed; /* classes [dirties], lanes with another capacity [changeds] */
-    uint32_t dirties, changeds;
-    uint32_t *solve_class, *solve_lane, *watch; /* of the solve under way */
-    uint32_t solve_classes, solve_lanes, watches;
+    uint32_t *dirty, *reset; /* classes [dirties]; lanes with another capacity [resets] */
+    uint32_t dirties, resets;
+    uint32_t *solve_class, *solve_lane, *fill_class; /* of the solve under way */
+    uint32_t solve_classes, solve_lanes;
     uint32_t *forced; /* lanes that the settle under way marked */
     uint32_t forceds;
-    ss_filling *filling; /* a heap, or a list if there are few */
+    uint32_t *changed; /* classes whose rates it changed */
+    uint32_t changeds;
+    uint32_t *watch; /* lanes that were beyond their limit in the midst of the solve under way */
+    uint32_t watches;
+    ss_filling *filling; /* a heap */
     uint32_t fillings;
     uint32_t epoch, settles;
+    ss_time now;
     double felt; /* by classes that flows left since the last settle: their least level */
 };
 
@@ -122,8 +130,20 @@ static inline void ss_class_serve(ss_sharing *s, uint32_t class, ss_time now)
     t->since = now;
 }
 
-/* The lane is marked, or is not any more. */
-void ss_lane_mark(ss_sharing *s, uint32_t lane, bool marked);
+/* The lane is marked, or is not any more; or what its limit depends on is another. */
+static inline void ss_lane_mark(ss_sharing *s, uint32_t lane, bool marked)
+{
+    ss_lane *l = &s->lane[lane];
+    if (l->marked != marked || !marked)
+        l->look = marked ? 0 : UINT32_MAX;
+    l->marked = marked;
+    l->limit = marked ? INT64_MAX : l->capacity - (int64_t)s->more[lane].weight - 1;
+}
+
+static inline void ss_lane_use(ss_lane *l, int64_t more)
+{
+    l->used = (int64_t)((uint64_t)l->used + (uint64_t)more);
+}
 
 /* After its rate or its first flow is another: when that ends, roughly, not before `earliest`. */
 void ss_class_set_end(ss_sharing *s, uint32_t class, ss_time earliest);

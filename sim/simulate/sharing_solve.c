@@ -11,30 +11,20 @@
  *
  * Above it, only classes that are connected with the change by lanes can have other rates: they
  * and their full lanes are filled again.  A lane that was not full connects nothing as long as it does
- * not fill up: its sum is minded, and if it comes within a unit a flow of the capacity the solve is done
- * again with that lane in it.  (With more than a unit a flow to spare it can never be the next to be
- * full: each flow on it has its level or less than a unit below.)
+ * not fill up: its sum is minded, and if it comes within a unit a flow of the capacity, what was found
+ * is right but for that lane, which is then the next change, first felt where the lane fills up.
+ * (With more than a unit a flow to spare it can never be the next to be full: each flow on it has its
+ * level or less than a unit below.)
+ *
+ * Most instants touch some tens of classes on a few lanes, so what counts is that these loops have no
+ * branches where none can be foreseen: an entry is written in any case, and counted if it is wanted;
+ * marked lanes and others are treated alike, two at a time.
  */
 #include <math.h>
 
 #include "simulate/sharing_inside.h"
 
 static const double rounded_low = 1 - 1e-9;
-
-#if defined(__GNUC__)
-static inline uint32_t first_bit(uint64_t bits)
-{
-    return (uint32_t)__builtin_ctzll(bits);
-}
-#else
-static inline uint32_t first_bit(uint64_t bits)
-{
-    uint32_t n = 0;
-    while (!(bits >> n & 1))
-        n++;
-    return n;
-}
-#endif
 
 static bool is_full(const ss_lane *l)
 {
@@ -91,79 +81,87 @@ static double first_felt(const ss_sharing *s)
         if (c->count != c->counted)
             level = fmin(level, felt_by_class(s, c));
     }
-    for (uint32_t i = 0; i < s->changeds; i++) {
-        const ss_lane *l = &s->lane[s->changed[i]];
-        const ss_lane_more *m = &s->more[s->changed[i]];
+    for (uint32_t i = 0; i < s->resets; i++) {
+        const ss_lane *l = &s->lane[s->reset[i]];
+        const ss_lane_more *m = &s->more[s->reset[i]];
         if (m->weight)
             level = fmin(level, fmin(l->level, (double)l->capacity / (double)m->weight));
     }
     return level * rounded_low;
 }
 
-/* ---- what is filled again ------------------------------------------------------------------ */
-
-/* These loops have no branches where none can be foreseen: an entry is written in any case, and
- * counted if it is wanted. */
-
-enum { BITS = 64 };
-
-static bool is_long(const ss_flow_class *c)
+/* Where a lane fills up that was not among those that were filled: that is a little below or at the
+ * fixpoint of this, which is reached from below. */
+static double level_of_overfull(const ss_sharing *s, uint32_t lane)
 {
-    return c->last - c->first > BITS;
+    enum { ROUNDS = 8 };
+    const ss_lane *l = &s->lane[lane];
+    double level = (double)l->capacity / (double)s->more[lane].weight;
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t left = l->capacity;
+        uint64_t open = 0;
+        for (const ss_on_lane *on = s->row + l->first, *end = on + l->n; on < end; on++) {
+            const ss_flow_class *c = &s->class[on->class];
+            bool below = c->level < level * rounded_low;
+            left -= below ? c->sum : 0;
+            open += below ? 0 : c->open;
+        }
+        double next = (double)left / (double)open;
+        if (!open || !(next > level))
+            break;
+        level = next;
+    }
+    return level * rounded_low;
 }
 
-static uint32_t look_into_long(const ss_sharing *s, const ss_flow_class *c, uint32_t n)
+/* ---- what is filled again ------------------------------------------------------------------ */
+
+static inline uint32_t look_into(ss_lane *lanes, uint32_t lane, uint32_t epoch, uint32_t *list,
+                                 uint32_t n)
 {
-    for (uint32_t k = c->first; k < c->last; k++) {
-        ss_lane *l = &s->lane[s->of_class[k]];
-        if (!l->marked || l->stamp == s->epoch)
-            continue;
-        l->stamp = s->epoch;
-        s->solve_lane[n++] = s->of_class[k];
-    }
-    return n;
+    ss_lane *l = &lanes[lane];
+    bool wanted = l->look < epoch;
+    list[n] = lane;
+    l->look = wanted ? epoch : l->look;
+    return n + wanted;
 }
 
 static uint32_t look_into_lanes(const ss_sharing *s, const ss_flow_class *c, uint32_t n)
 {
     ss_lane *lanes = s->lane;
-    const uint32_t *of = s->of_class + c->first;
     uint32_t *list = s->solve_lane, epoch = s->epoch;
-    if (is_long(c))
-        return look_into_long(s, c, n);
-    for (uint64_t bits = c->marked; bits; bits &= bits - 1) {
-        uint32_t lane = of[first_bit(bits)];
-        list[n] = lane;
-        n += lanes[lane].stamp != epoch;
-        lanes[lane].stamp = epoch;
+    for (uint32_t k = c->first; k < c->last; k += 2) {
+        n = look_into(lanes, s->of_class[k], epoch, list, n);
+        n = look_into(lanes, s->of_class[k + 1], epoch, list, n);
     }
     return n;
 }
 
 /* What is left of a lane for those without a rate, who are taken in. */
-static uint32_t open_lane(const ss_sharing *s, uint32_t lane, double felt, uint32_t n)
+static uint32_t open_lane(ss_sharing *s, uint32_t lane, double felt, uint32_t n)
 {
     ss_lane *l = &s->lane[lane];
-    const ss_lane_more *m = &s->more[lane];
     ss_flow_class *classes = s->class;
     uint32_t *list = s->solve_class, epoch = s->epoch;
-    uint64_t left = (uint64_t)(l->capacity - l->used), open = 0;
-    for (const ss_on_lane *on = s->row + m->first, *end = on + m->n; on < end; on++) {
+    uint64_t held = 0, open = 0;
+    for (const ss_on_lane *on = s->row + l->first, *end = on + l->n; on < end; on++) {
         ss_flow_class *c = &classes[on->class];
         bool in = c->level >= felt;
         uint64_t all = -(uint64_t)in; /* every bit, or none */
-        left += (uint64_t)(c->rate * (int64_t)c->counted) & all;
-        open += ((uint64_t)c->count * c->weight) & all;
+        held += (uint64_t)c->sum & all;
+        open += c->open & all;
         list[n] = on->class;
         n += in & (c->stamp != epoch);
-        c->stamp += (epoch - c->stamp) & (uint32_t)all;
+        c->stamp = in ? epoch : c->stamp;
     }
-    l->left = (int64_t)left;
+    l->held = held;
     l->open = open;
-    if (is_cap(s, lane)) { /* of one flow */
-        l->left = l->capacity;
-        l->open = open ? classes[s->row[m->first].class].weight : 0;
+    if (is_cap(s, lane)) { /* of one flow; its level is always the same */
+        l->open = open ? classes[s->row[l->first].class].weight : 0;
+        return n;
     }
+    l->level = INFINITY;
+    s->more[lane].level_weight = 0;
     return n;
 }
 
@@ -176,18 +174,32 @@ static void take_in(ss_sharing *s, uint32_t class)
     s->solve_class[s->solve_classes++] = class;
 }
 
-static void gather(ss_sharing *s, double felt)
+/* Stamps of earlier solves are less than the epoch, and there are fewer numbers than solves in a
+ * long run. */
+static void next_epoch(ss_sharing *s)
 {
+    if (s->epoch > UINT32_MAX - 4) {
+        for (uint32_t i = 1; i <= s->classes; i++)
+            s->class[i].stamp = 0;
+        for (uint32_t i = 1; i <= s->lanes; i++)
+            s->lane[i].look = s->lane[i].marked ? 0 : UINT32_MAX;
+        s->epoch = 0;
+    }
     s->epoch += 2;
-    s->solve_classes = s->solve_lanes = s->watches = 0;
-    for (uint32_t i = 0; i < s->dirties; i++)
+}
+
+/* From the lanes in `seed` on, and, the first time, from the classes whose flows came and went. */
+static void gather(ss_sharing *s, double felt, const uint32_t *seed, uint32_t seeds, bool first)
+{
+    next_epoch(s);
+    s->solve_classes = s->solve_lanes = 0;
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < seeds; i++)
+        lanes = look_into(s->lane, seed[i], s->epoch, s->solve_lane, lanes);
+    for (uint32_t i = 0; first && i < s->dirties; i++)
         if (s->class[s->dirty[i]].moved)
             take_in(s, s->dirty[i]);
-    for (uint32_t i = 0; i < s->changeds; i++) {
-        s->lane[s->changed[i]].stamp = s->epoch;
-        s->solve_lane[s->solve_lanes++] = s->changed[i];
-    }
-    uint32_t lanes = s->solve_lanes, classes = s->solve_classes;
+    uint32_t classes = s->solve_classes;
     for (uint32_t i = 0, k = 0; i < lanes || k < classes;) { /* both grow */
         for (; k < classes; k++)
             lanes = look_into_lanes(s, &s->class[s->solve_class[k]], lanes);
@@ -234,7 +246,8 @@ static bool fills_before(const ss_filling *a, const ss_filling *b)
 static ss_filling filling_of(const ss_sharing *s, uint32_t lane)
 {
     const ss_lane *l = &s->lane[lane];
-    return (ss_filling){(double)l->left / (double)(int64_t)l->open, l->left, l->open, lane};
+    int64_t left = is_cap(s, lane) ? l->capacity : l->capacity - l->used + (int64_t)l->held;
+    return (ss_filling){(double)left / (double)(int64_t)l->open, left, l->open, lane};
 }
 
 static void sift_down(ss_sharing *s, uint32_t i, ss_filling x)
@@ -261,86 +274,72 @@ static void drop_first(ss_sharing *s)
         sift_down(s, 0, s->filling[s->fillings]);
 }
 
-/* The class has its rate, and its marked lanes have that much less to give; of the others only the sum
- * means something.  Returns how many sums are to be minded. */
-static uint32_t hold_back_long(const ss_sharing *s, const ss_flow_class *c, int64_t all,
-                               int64_t more, uint64_t weight, uint32_t n)
+static void watch(ss_sharing *s, uint32_t lane)
 {
-    for (uint32_t k = c->first; k < c->last; k++) {
-        ss_lane *l = &s->lane[s->of_class[k]];
-        if (l->marked) {
-            l->left -= all;
-            l->open -= weight;
-            continue;
-        }
-        l->used += more;
-        s->watch[n] = s->of_class[k];
-        n += more > 0;
-    }
-    return n;
+    s->lane[lane].limit = INT64_MAX;
+    s->watch[s->watches++] = lane;
 }
 
-static inline uint64_t unmarked(const ss_flow_class *c)
+/* The class has its rate, and its lanes have that much less to give. */
+static inline void hold_back(ss_sharing *s, uint32_t class, int64_t rate, const ss_filling *at)
 {
-    return ~c->marked & (UINT64_MAX >> (BITS - (c->last - c->first)));
-}
-
-static inline uint32_t hold_back(const ss_sharing *s, ss_flow_class *c, int64_t rate, uint32_t lane,
-                                 uint32_t n)
-{
-    int64_t all = rate * (int64_t)c->count, more = all - c->rate * (int64_t)c->counted;
-    uint64_t weight = (uint64_t)c->weight * c->count;
+    ss_flow_class *c = &s->class[class];
     ss_lane *lanes = s->lane;
-    const uint32_t *of = s->of_class + c->first;
+    int64_t before = c->sum, sum = rate * (int64_t)c->count;
+    uint64_t open = c->open;
+    for (uint32_t k = c->first; k < c->last; k += 2) {
+        uint32_t one = s->of_class[k], two = s->of_class[k + 1];
+        ss_lane *a = &lanes[one], *b = &lanes[two];
+        ss_lane_use(a, sum - before);
+        a->held -= (uint64_t)before;
+        a->open -= open;
+        ss_lane_use(b, sum - before);
+        b->held -= (uint64_t)before;
+        b->open -= open;
+        if (a->used > a->limit)
+            watch(s, one);
+        if (b->used > b->limit)
+            watch(s, two);
+    }
+    ss_class_serve(s, class, s->now);
+    s->changed[s->changeds] = class;
+    s->changeds += (rate != c->rate) & !c->changed;
+    c->changed |= rate != c->rate;
+    c->rate = rate;
+    c->sum = sum;
+    c->counted = c->count;
+    c->level = at->key;
+    c->bottleneck = at->lane;
     c->stamp = s->epoch + 1;
-    c->next_rate = rate;
-    c->bottleneck = lane;
-    if (is_long(c))
-        return hold_back_long(s, c, all, more, weight, n);
-    for (uint64_t bits = c->marked; bits; bits &= bits - 1) {
-        ss_lane *l = &lanes[of[first_bit(bits)]];
-        l->left -= all;
-        l->open -= weight;
-    }
-    if (!more)
-        return n;
-    uint32_t *list = s->watch, grows = more > 0;
-    for (uint64_t bits = unmarked(c); bits; bits &= bits - 1) {
-        uint32_t k = of[first_bit(bits)];
-        lanes[k].used += more;
-        list[n] = k;
-        n += grows;
-    }
-    return n;
 }
 
 static void fill_lane(ss_sharing *s, const ss_filling *at)
 {
-    ss_lane_more *m = &s->more[at->lane];
-    ss_flow_class *classes = s->class;
+    ss_lane *l = &s->lane[at->lane];
     int64_t of_one = at->left / (int64_t)at->open; /* of weight 1 */
-    uint32_t epoch = s->epoch, n = s->watches;
-    for (const ss_on_lane *on = s->row + m->first, *end = on + m->n; on < end; on++) {
-        ss_flow_class *c = &classes[on->class];
-        if ((c->stamp != epoch) | !c->count)
-            continue;
-        int64_t rate = of_one;
-        if (c->weight != 1)
-            rate = (int64_t)((ss_wide)(uint64_t)at->left * c->weight / at->open);
-        n = hold_back(s, c, rate, at->lane, n);
+    uint32_t *list = s->fill_class, epoch = s->epoch, n = 0;
+    for (const ss_on_lane *on = s->row + l->first, *end = on + l->n; on < end; on++) {
+        const ss_flow_class *c = &s->class[on->class];
+        list[n] = on->class;
+        n += (c->stamp == epoch) & (c->count > 0);
     }
-    s->watches = n;
-    m->filled = epoch;
-    m->next_level = at->key;
-    m->next_weight = (double)(int64_t)at->open;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t weight = s->class[list[i]].weight;
+        int64_t rate = of_one;
+        if (weight != 1)
+            rate = (int64_t)((ss_wide)(uint64_t)at->left * weight / at->open);
+        hold_back(s, list[i], rate, at);
+    }
+    l->level = at->key;
+    s->more[at->lane].level_weight = (double)(int64_t)at->open;
 }
 
 /* A cap has one class, which may have its rate. */
 static void fill_cap(ss_sharing *s, const ss_filling *at)
 {
-    ss_flow_class *c = &s->class[s->row[s->more[at->lane].first].class];
-    if (c->stamp == s->epoch && c->count)
-        s->watches = hold_back(s, c, s->lane[at->lane].capacity, at->lane, s->watches);
+    uint32_t class = s->row[s->lane[at->lane].first].class;
+    if (s->class[class].stamp == s->epoch && s->class[class].count)
+        hold_back(s, class, at->left, at);
 }
 
 static void fill(ss_sharing *s)
@@ -370,67 +369,18 @@ static void fill(ss_sharing *s)
 
 /* ---- what comes of it ---------------------------------------------------------------------- */
 
-/* Whether some lane that was only minded could be full: those are left in the list. */
-static bool is_overfull(ss_sharing *s)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->watches; i++) {
-        const ss_lane *l = &s->lane[s->watch[i]];
-        if (l->capacity - l->used <= (int64_t)s->more[s->watch[i]].weight)
-            s->watch[n++] = s->watch[i];
-    }
-    s->watches = n;
-    return n > 0;
-}
-
-static void add_to_sums(ss_sharing *s, const ss_flow_class *c, int64_t more)
-{
-    for (uint32_t k = c->first; k < c->last; k++)
-        s->lane[s->of_class[k]].used += more;
-}
-
-/* The sums of lanes that were not looked into are what they were; and those that could be full will be
- * looked into. */
-static void take_back(ss_sharing *s)
-{
-    for (uint32_t i = 0; i < s->solve_classes; i++) {
-        const ss_flow_class *c = &s->class[s->solve_class[i]];
-        int64_t less = c->rate * (int64_t)c->counted - c->next_rate * (int64_t)c->count;
-        for (uint32_t k = c->first; k < c->last && c->count && less; k++)
-            if (!s->lane[s->of_class[k]].marked)
-                s->lane[s->of_class[k]].used += less;
-    }
-    for (uint32_t i = 0; i < s->watches; i++)
-        force(s, s->watch[i]);
-}
-
-static void set_levels(ss_sharing *s)
-{
-    for (uint32_t i = 0; i < s->solve_lanes; i++) {
-        ss_lane *l = &s->lane[s->solve_lane[i]];
-        ss_lane_more *m = &s->more[s->solve_lane[i]];
-        bool filled = m->filled == s->epoch;
-        if (is_cap(s, s->solve_lane[i]))
-            continue; /* its level is always the same */
-        l->used = l->capacity - l->left;
-        l->level = filled ? m->next_level : INFINITY;
-        m->level_weight = filled ? m->next_weight : 0;
-    }
-}
-
 /* A lane whose flows others hold back is full all the same if it has no more than a unit a flow to
  * spare, at the highest of their levels. */
 static void set_level_of_brimful(ss_sharing *s, uint32_t lane)
 {
     ss_lane *l = &s->lane[lane];
-    ss_lane_more *m = &s->more[lane];
     double level = -1;
-    for (uint32_t k = m->first; k < m->first + m->n; k++) {
+    for (uint32_t k = l->first; k < l->first + l->n; k++) {
         const ss_flow_class *c = &s->class[s->row[k].class];
         if (!c->count || c->level <= level)
             continue;
         level = c->level;
-        m->level_weight = (double)((uint64_t)c->count * c->weight);
+        s->more[lane].level_weight = (double)c->open;
     }
     l->level = level;
 }
@@ -442,37 +392,47 @@ static void mark_lanes(ss_sharing *s)
         uint32_t lane = s->solve_lane[i];
         ss_lane *l = &s->lane[lane];
         int64_t weight = (int64_t)s->more[lane].weight;
-        if (!is_full(l) && weight && l->left <= weight)
+        if (!is_full(l) && weight && l->capacity - l->used <= weight)
             set_level_of_brimful(s, lane);
-        if (l->marked != is_full(l))
-            ss_lane_mark(s, lane, is_full(l));
+        if (!is_full(l))
+            ss_lane_mark(s, lane, false);
     }
+}
+
+/* Those that were only minded and could be full are looked into from now on: forced[return] and
+ * after. */
+static uint32_t force_overfull(ss_sharing *s)
+{
+    uint32_t first = s->forceds;
+    for (uint32_t i = 0; i < s->watches; i++) {
+        ss_lane_mark(s, s->watch[i], false); /* its limit again */
+        if (s->lane[s->watch[i]].used > s->lane[s->watch[i]].limit)
+            force(s, s->watch[i]);
+    }
+    s->watches = 0;
+    return first;
+}
+
+/* What was forced and did not fill up. */
+static void release_forced(ss_sharing *s)
+{
     for (uint32_t i = 0; i < s->forceds; i++) {
         uint32_t lane = s->forced[i];
-        if (s->lane[lane].marked && !is_full(&s->lane[lane]))
+        if (!is_full(&s->lane[lane]))
             ss_lane_mark(s, lane, false);
     }
     s->forceds = 0;
 }
 
-static void take_over(ss_sharing *s, ss_time now)
+static void set_ends(ss_sharing *s)
 {
-    set_levels(s);
-    for (uint32_t i = 0; i < s->solve_classes; i++) {
-        uint32_t class = s->solve_class[i];
-        ss_flow_class *c = &s->class[class];
-        if (!c->count)
-            continue; /* it is about to leave */
-        c->level = s->lane[c->bottleneck].level;
-        c->counted = c->count;
-        if (c->next_rate == c->rate)
-            continue;
-        ss_class_serve(s, class, now);
-        c->rate = c->next_rate;
-        if (!c->dirty)
-            ss_class_set_end(s, class, now + 1);
+    for (uint32_t i = 0; i < s->changeds; i++) {
+        uint32_t class = s->changed[i];
+        s->class[class].changed = false;
+        if (!s->class[class].dirty)
+            ss_class_set_end(s, class, s->now + 1);
     }
-    mark_lanes(s);
+    s->changeds = 0;
 }
 
 static void clean(ss_sharing *s, ss_time now)
@@ -487,14 +447,14 @@ static void clean(ss_sharing *s, ss_time now)
         ss_class_serve(s, class, now);
         ss_class_set_end(s, class, now + 1);
     }
-    s->dirties = s->changeds = 0;
+    s->dirties = s->resets = 0;
 }
 
 /* What is known before anything is solved: flows that left leave their rate, those that came will
  * want some.  false: as many went as came everywhere, and no link changed. */
 static bool take_stock(ss_sharing *s)
 {
-    bool any = s->changeds > 0;
+    bool any = s->resets > 0;
     s->settles++;
     s->felt = INFINITY;
     for (uint32_t i = 0; i < s->dirties; i++) {
@@ -502,15 +462,20 @@ static bool take_stock(ss_sharing *s)
         c->moved = c->count != c->counted;
         any |= c->moved;
         if (c->count < c->counted) {
+            int64_t sum = c->rate * (int64_t)c->count;
+            for (uint32_t k = c->first; k < c->last; k++)
+                ss_lane_use(&s->lane[s->of_class[k]], sum - c->sum);
             s->felt = fmin(s->felt, c->level);
-            add_to_sums(s, c, -c->rate * (int64_t)(c->counted - c->count));
+            c->sum = sum;
             c->counted = c->count;
+            if (!c->count)
+                c->level = -1; /* it is about to leave: nothing is found for it */
         } else if (c->moved) {
             count_more(s, s->dirty[i]);
         }
     }
-    for (uint32_t i = 0; i < s->changeds; i++)
-        force(s, s->changed[i]);
+    for (uint32_t i = 0; i < s->resets; i++)
+        force(s, s->reset[i]);
     for (uint32_t i = 0; i < s->dirties; i++) {
         const ss_flow_class *c = &s->class[s->dirty[i]];
         if (c->count > c->counted)
@@ -519,17 +484,30 @@ static bool take_stock(ss_sharing *s)
     return any;
 }
 
+static void solve(ss_sharing *s)
+{
+    const uint32_t *seed = s->reset;
+    uint32_t seeds = s->resets;
+    double felt = first_felt(s);
+    for (bool first = true; first || seeds; first = false) {
+        gather(s, felt, seed, seeds, first);
+        fill(s);
+        mark_lanes(s);
+        uint32_t from = force_overfull(s);
+        seed = s->forced + from;
+        seeds = s->forceds - from;
+        felt = INFINITY;
+        for (uint32_t i = 0; i < seeds; i++)
+            felt = fmin(felt, level_of_overfull(s, seed[i]));
+    }
+    release_forced(s);
+    set_ends(s);
+}
+
 void ss_sharing_settle(ss_sharing *s, ss_time now)
 {
-    if (take_stock(s)) {
-        for (;;) {
-            gather(s, first_felt(s));
-            fill(s);
-            if (!is_overfull(s))
-                break;
-            take_back(s);
-        }
-        take_over(s, now);
-    }
+    s->now = now;
+    if (take_stock(s))
+        solve(s);
     clean(s, now);
 }
