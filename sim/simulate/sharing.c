@@ -326,16 +326,17 @@ static ss_time exact_end(const ss_sharing *s, uint32_t class)
 void ss_class_set_end(ss_sharing *s, uint32_t class, ss_time earliest)
 {
     ss_flow_class *c = &s->class[class];
-    const ss_class_clock *t = &s->clock[class];
+    ss_class_clock *t = &s->clock[class];
     ss_time at = earliest;
     ss_wide end = t->first;
     c->exact = false;
+    t->fast = c->rate + c->rate / 8; /* rates change often, and most times a little */
     if (!c->rate && end > t->served) {
         at = SS_TIME_MAX;
         c->exact = true;
     } else if (end > t->served) {
         /* a little less than it can be, since the division rounds */
-        double takes = ss_wide_double(end - t->served) / (double)c->rate * (1 - 0x1p-49) - 1;
+        double takes = ss_wide_double(end - t->served) / (double)t->fast * (1 - 0x1p-49) - 1;
         if (takes >= 0x1p63 - (double)t->since - 4096)
             at = SS_TIME_MAX - 1;
         else if (takes > 0 && t->since + (ss_time)takes > earliest)
@@ -354,6 +355,7 @@ ss_time ss_sharing_next(ss_sharing *s)
         if (s->class[class].exact)
             return at;
         s->class[class].exact = true;
+        s->clock[class].fast = s->class[class].rate;
         ss_time exact = exact_end(s, class), since = s->clock[class].since;
         ss_ends_set(&s->ends, slot, exact > since ? exact : since + 1);
     }

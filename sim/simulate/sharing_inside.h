@@ -40,6 +40,7 @@ typedef struct ss_class_clock {
     ss_wide served; /* to each flow, at `since` */
     ss_wide first;  /* what it will have served when its first flow ends */
     ss_time since;
+    int64_t fast;  /* at no higher rate it ends no earlier than the ends say */
     uint32_t heap; /* its first flow to end */
     uint32_t slot; /* in the ends, from 1; 0: it has no flows */
 } ss_class_clock;
@@ -145,8 +146,15 @@ static inline void ss_lane_use(ss_lane *l, int64_t more)
     l->used = (int64_t)((uint64_t)l->used + (uint64_t)more);
 }
 
-/* After its rate or its first flow is another: when that ends, roughly, not before `earliest`. */
+/* After its first flow is another, or its rate: when that ends, roughly, not before `earliest`. */
 void ss_class_set_end(ss_sharing *s, uint32_t class, ss_time earliest);
+/* After its rate is another. */
+static inline void ss_class_set_end_for_rate(ss_sharing *s, uint32_t class, ss_time earliest)
+{
+    s->class[class].exact = false;
+    if (s->class[class].rate > s->clock[class].fast)
+        ss_class_set_end(s, class, earliest);
+}
 /* It has no flows any more: off its lanes and out of the ends. */
 void ss_class_leave(ss_sharing *s, uint32_t class);
 

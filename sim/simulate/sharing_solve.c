@@ -26,6 +26,13 @@
 
 static const double rounded_low = 1 - 1e-9;
 
+/* A loop of its own has registers of its own; all in one, compilers keep half of them in memory. */
+#if defined(__GNUC__)
+#define OWN_LOOP __attribute__((noinline)) static
+#else
+#define OWN_LOOP static
+#endif
+
 static bool is_full(const ss_lane *l)
 {
     return l->level < INFINITY;
@@ -122,11 +129,11 @@ static inline uint32_t look_into(ss_lane *lanes, uint32_t lane, uint32_t epoch, 
     ss_lane *l = &lanes[lane];
     bool wanted = l->look < epoch;
     list[n] = lane;
-    l->look = wanted ? epoch : l->look;
+    l->look += (epoch - l->look) & -(uint32_t)wanted;
     return n + wanted;
 }
 
-static uint32_t look_into_lanes(const ss_sharing *s, const ss_flow_class *c, uint32_t n)
+OWN_LOOP uint32_t look_into_lanes(const ss_sharing *s, const ss_flow_class *c, uint32_t n)
 {
     ss_lane *lanes = s->lane;
     uint32_t *list = s->solve_lane, epoch = s->epoch;
@@ -138,7 +145,7 @@ static uint32_t look_into_lanes(const ss_sharing *s, const ss_flow_class *c, uin
 }
 
 /* What is left of a lane for those without a rate, who are taken in. */
-static uint32_t open_lane(ss_sharing *s, uint32_t lane, double felt, uint32_t n)
+OWN_LOOP uint32_t open_lane(ss_sharing *s, uint32_t lane, double felt, uint32_t n)
 {
     ss_lane *l = &s->lane[lane];
     ss_flow_class *classes = s->class;
@@ -146,13 +153,13 @@ static uint32_t open_lane(ss_sharing *s, uint32_t lane, double felt, uint32_t n)
     uint64_t held = 0, open = 0;
     for (const ss_on_lane *on = s->row + l->first, *end = on + l->n; on < end; on++) {
         ss_flow_class *c = &classes[on->class];
-        bool in = c->level >= felt;
-        uint64_t all = -(uint64_t)in; /* every bit, or none */
-        held += (uint64_t)c->sum & all;
-        open += c->open & all;
+        uint64_t in = -(uint64_t)(c->level >= felt); /* every bit, or none */
+        held += (uint64_t)c->sum & in;
+        open += c->open & in;
+        uint32_t behind = (epoch - c->stamp) & (uint32_t)in;
         list[n] = on->class;
-        n += in & (c->stamp != epoch);
-        c->stamp = in ? epoch : c->stamp;
+        n += behind != 0;
+        c->stamp += behind;
     }
     l->held = held;
     l->open = open;
@@ -170,7 +177,7 @@ static void take_in(ss_sharing *s, uint32_t class)
     ss_flow_class *c = &s->class[class];
     if (c->stamp == s->epoch)
         return;
-    c->stamp = s->epoch;
+    c->stamp = s->epoch + !c->count; /* nothing is found for those that leave */
     s->solve_class[s->solve_classes++] = class;
 }
 
@@ -280,56 +287,58 @@ static void watch(ss_sharing *s, uint32_t lane)
     s->watch[s->watches++] = lane;
 }
 
-/* The class has its rate, and its lanes have that much less to give. */
-static inline void hold_back(ss_sharing *s, uint32_t class, int64_t rate, const ss_filling *at)
+/* Classes have their rate, and their lanes have that much less to give. */
+OWN_LOOP void hold_back(ss_sharing *s, const uint32_t *list, uint32_t n, int64_t of_one,
+                      const ss_filling *at)
 {
-    ss_flow_class *c = &s->class[class];
     ss_lane *lanes = s->lane;
-    int64_t before = c->sum, sum = rate * (int64_t)c->count;
-    uint64_t open = c->open;
-    for (uint32_t k = c->first; k < c->last; k += 2) {
-        uint32_t one = s->of_class[k], two = s->of_class[k + 1];
-        ss_lane *a = &lanes[one], *b = &lanes[two];
-        ss_lane_use(a, sum - before);
-        a->held -= (uint64_t)before;
-        a->open -= open;
-        ss_lane_use(b, sum - before);
-        b->held -= (uint64_t)before;
-        b->open -= open;
-        if (a->used > a->limit)
-            watch(s, one);
-        if (b->used > b->limit)
-            watch(s, two);
+    const uint32_t *of = s->of_class;
+    uint32_t changeds = s->changeds, epoch = s->epoch;
+    for (uint32_t i = 0; i < n; i++) {
+        ss_flow_class *c = &s->class[list[i]];
+        int64_t rate = of_one;
+        if (c->weight != 1)
+            rate = (int64_t)((ss_wide)(uint64_t)at->left * c->weight / at->open);
+        int64_t before = c->sum, sum = rate * (int64_t)c->count;
+        uint64_t open = c->open;
+        for (uint32_t k = c->first; k < c->last; k += 2) {
+            ss_lane *a = &lanes[of[k]], *b = &lanes[of[k + 1]];
+            ss_lane_use(a, sum - before);
+            a->held -= (uint64_t)before;
+            a->open -= open;
+            ss_lane_use(b, sum - before);
+            b->held -= (uint64_t)before;
+            b->open -= open;
+            if (a->used > a->limit)
+                watch(s, of[k]);
+            if (b->used > b->limit)
+                watch(s, of[k + 1]);
+        }
+        ss_class_serve(s, list[i], s->now);
+        bool differs = rate != c->rate;
+        s->changed[changeds] = list[i];
+        changeds += differs & !c->changed;
+        c->changed |= differs;
+        c->rate = rate;
+        c->sum = sum;
+        c->counted = c->count;
+        c->level = at->key;
+        c->bottleneck = at->lane;
+        c->stamp = epoch + 1;
     }
-    ss_class_serve(s, class, s->now);
-    s->changed[s->changeds] = class;
-    s->changeds += (rate != c->rate) & !c->changed;
-    c->changed |= rate != c->rate;
-    c->rate = rate;
-    c->sum = sum;
-    c->counted = c->count;
-    c->level = at->key;
-    c->bottleneck = at->lane;
-    c->stamp = s->epoch + 1;
+    s->changeds = changeds;
 }
 
-static void fill_lane(ss_sharing *s, const ss_filling *at)
+OWN_LOOP void fill_lane(ss_sharing *s, const ss_filling *at)
 {
     ss_lane *l = &s->lane[at->lane];
-    int64_t of_one = at->left / (int64_t)at->open; /* of weight 1 */
+    const ss_flow_class *classes = s->class;
     uint32_t *list = s->fill_class, epoch = s->epoch, n = 0;
     for (const ss_on_lane *on = s->row + l->first, *end = on + l->n; on < end; on++) {
-        const ss_flow_class *c = &s->class[on->class];
         list[n] = on->class;
-        n += (c->stamp == epoch) & (c->count > 0);
+        n += classes[on->class].stamp == epoch;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t weight = s->class[list[i]].weight;
-        int64_t rate = of_one;
-        if (weight != 1)
-            rate = (int64_t)((ss_wide)(uint64_t)at->left * weight / at->open);
-        hold_back(s, list[i], rate, at);
-    }
+    hold_back(s, list, n, at->left / (int64_t)at->open, at);
     l->level = at->key;
     s->more[at->lane].level_weight = (double)(int64_t)at->open;
 }
@@ -338,8 +347,8 @@ static void fill_lane(ss_sharing *s, const ss_filling *at)
 static void fill_cap(ss_sharing *s, const ss_filling *at)
 {
     uint32_t class = s->row[s->lane[at->lane].first].class;
-    if (s->class[class].stamp == s->epoch && s->class[class].count)
-        hold_back(s, class, at->left, at);
+    if (s->class[class].stamp == s->epoch)
+        hold_back(s, &class, 1, at->left / (int64_t)at->open, at);
 }
 
 static void fill(ss_sharing *s)
@@ -430,7 +439,7 @@ static void set_ends(ss_sharing *s)
         uint32_t class = s->changed[i];
         s->class[class].changed = false;
         if (!s->class[class].dirty)
-            ss_class_set_end(s, class, s->now + 1);
+            ss_class_set_end_for_rate(s, class, s->now + 1);
     }
     s->changeds = 0;
 }
