@@ -46,9 +46,8 @@ size_t ss_sharing_memory(const ss_sharing *s)
 {
     size_t per_class = sizeof *s->class + sizeof *s->clock + sizeof *s->dirty +
                        sizeof *s->solve_class + sizeof *s->fill_class + sizeof *s->changed;
-    size_t per_lane = sizeof *s->lane + sizeof *s->more + sizeof *s->reset +
-                      sizeof *s->solve_lane + sizeof *s->forced + sizeof *s->watch +
-                      sizeof *s->filling;
+    size_t per_lane = sizeof *s->lane + sizeof *s->more + sizeof *s->reset + sizeof *s->solve_lane +
+                      sizeof *s->forced + sizeof *s->watch + sizeof *s->filling;
     return sizeof *s + s->class_cap * per_class + s->lane_cap * per_lane +
            s->of_cap * (sizeof *s->of_class + sizeof *s->at + sizeof *s->row) +
            s->flow_cap * sizeof *s->flow + ss_ends_memory(&s->ends) +
@@ -172,8 +171,10 @@ static void lay_out_classes(ss_sharing *s, const ss_paths *p, uint32_t from)
         if (p->cap && p->cap[c] > 0) {
             uint32_t lane = ++s->lanes;
             int64_t units = ss_sharing_units(p->cap[c], s->scale);
-            s->lane[lane] = (ss_lane){
-                .capacity = units, .level = (double)units / weight, .limit = INT64_MAX, .marked = true};
+            s->lane[lane] = (ss_lane){.capacity = units,
+                                      .level = (double)units / weight,
+                                      .limit = INT64_MAX,
+                                      .marked = true};
             s->more[lane] = (ss_lane_more){0};
             s->of_class[at++] = lane;
         }
@@ -243,8 +244,8 @@ ss_status ss_sharing_start(ss_sharing *s, uint32_t links, const double *bytes_pe
     s->most = INT64_C(1) << (SCALED_BITS + 4);
     s->lane[0] = (ss_lane){.limit = INT64_MAX, .look = UINT32_MAX};
     for (uint32_t l = 1; l <= links; l++) {
-        s->lane[l] = (ss_lane){.capacity = ss_sharing_units(bytes_per_s[l], s->scale),
-                               .level = INFINITY};
+        s->lane[l] =
+            (ss_lane){.capacity = ss_sharing_units(bytes_per_s[l], s->scale), .level = INFINITY};
         s->more[l] = (ss_lane_more){0};
         ss_lane_mark(s, l, false);
     }

@@ -8,6 +8,13 @@
 #include "simulate/ends.h"
 #include "simulate/sharing.h"
 
+/* A loop of its own has registers of its own; all in one, compilers keep half of them in memory. */
+#if defined(__GNUC__)
+#define SS_OWN_LOOP __attribute__((noinline)) static
+#else
+#define SS_OWN_LOOP static
+#endif
+
 /* One flow under way, in the heap of its class: a pairing heap, least (end, number) first (Fredman,
  * Sedgewick, Sleator, Tarjan, Algorithmica 1986): most flows come in the order in which they end. */
 typedef struct ss_flow {
@@ -19,14 +26,14 @@ typedef struct ss_flow {
 
 /* The flows of one path: what the solver looks at, a cache line. */
 typedef struct ss_flow_class {
-    int64_t rate;   /* of one flow */
-    int64_t sum;    /* of all that `used` of its lanes has in it */
-    uint64_t open;  /* weight of all its flows */
-    double level;   /* rate by weight at which it is held back; INFINITY: no rate yet */
-    uint32_t count; /* flows */
-    uint32_t counted;    /* those that its lanes' `used` has in it */
-    uint32_t weight;     /* of one */
-    uint32_t bottleneck; /* the lane that holds it back */
+    int64_t rate;         /* of one flow */
+    int64_t sum;          /* of all that `used` of its lanes has in it */
+    uint64_t open;        /* weight of all its flows */
+    double level;         /* rate by weight at which it is held back; INFINITY: no rate yet */
+    uint32_t count;       /* flows */
+    uint32_t counted;     /* those that its lanes' `used` has in it */
+    uint32_t weight;      /* of one */
+    uint32_t bottleneck;  /* the lane that holds it back */
     uint32_t first, last; /* its lanes: of_class[first] .. of_class[last - 1] */
     uint32_t stamp;       /* the last solve that takes it in, and, one more, gave it a rate */
     bool dirty;           /* flows came or went since the last settle */
@@ -73,7 +80,7 @@ typedef struct ss_on_lane {
     uint32_t class, k;
 } ss_on_lane;
 
-/* A lane that may fill up next, with what it had when it was put in. */
+/* A lane that may fill up next, with what it had when it was looked at last. */
 typedef struct ss_filling {
     double key; /* left / open, rounded */
     int64_t left;
@@ -123,6 +130,11 @@ struct ss_sharing {
     double felt; /* by classes that flows left since the last settle: their least level */
 };
 
+static inline bool ss_lane_is_cap(const ss_sharing *s, uint32_t lane)
+{
+    return lane > s->links;
+}
+
 /* Brings what the flows of a class were served up to `now`. */
 static inline void ss_class_serve(ss_sharing *s, uint32_t class, ss_time now)
 {
@@ -145,6 +157,10 @@ static inline void ss_lane_use(ss_lane *l, int64_t more)
 {
     l->used = (int64_t)((uint64_t)l->used + (uint64_t)more);
 }
+
+/* Fills the lanes of solve_lane: classes whose stamp is the epoch have their rate then, and that is
+ * the epoch and one more. */
+void ss_sharing_fill(ss_sharing *s);
 
 /* After its first flow is another, or its rate: when that ends, roughly, not before `earliest`. */
 void ss_class_set_end(ss_sharing *s, uint32_t class, ss_time earliest);

@@ -26,21 +26,9 @@
 
 static const double rounded_low = 1 - 1e-9;
 
-/* A loop of its own has registers of its own; all in one, compilers keep half of them in memory. */
-#if defined(__GNUC__)
-#define OWN_LOOP __attribute__((noinline)) static
-#else
-#define OWN_LOOP static
-#endif
-
 static bool is_full(const ss_lane *l)
 {
     return l->level < INFINITY;
-}
-
-static bool is_cap(const ss_sharing *s, uint32_t lane)
-{
-    return lane > s->links;
 }
 
 /* ---- where the change is first felt ------------------------------------------------------ */
@@ -62,7 +50,7 @@ static double felt_on_lane(const ss_sharing *s, uint32_t lane)
 {
     const ss_lane *l = &s->lane[lane];
     const ss_lane_more *m = &s->more[lane];
-    if (is_cap(s, lane))
+    if (ss_lane_is_cap(s, lane))
         return l->level;
     if (is_full(l))
         return (l->level * m->level_weight - (double)m->weight) /
@@ -126,26 +114,26 @@ static double level_of_overfull(const ss_sharing *s, uint32_t lane)
 static inline uint32_t look_into(ss_lane *lanes, uint32_t lane, uint32_t epoch, uint32_t *list,
                                  uint32_t n)
 {
-    ss_lane *l = &lanes[lane];
-    bool wanted = l->look < epoch;
+    uint32_t look = lanes[lane].look, wanted = look < epoch;
     list[n] = lane;
-    l->look += (epoch - l->look) & -(uint32_t)wanted;
+    lanes[lane].look = look + ((epoch - look) & -wanted);
     return n + wanted;
 }
 
-OWN_LOOP uint32_t look_into_lanes(const ss_sharing *s, const ss_flow_class *c, uint32_t n)
+SS_OWN_LOOP uint32_t look_into_lanes(const ss_sharing *s, const ss_flow_class *c, uint32_t n)
 {
     ss_lane *lanes = s->lane;
     uint32_t *list = s->solve_lane, epoch = s->epoch;
-    for (uint32_t k = c->first; k < c->last; k += 2) {
-        n = look_into(lanes, s->of_class[k], epoch, list, n);
-        n = look_into(lanes, s->of_class[k + 1], epoch, list, n);
+    for (const uint32_t *of = s->of_class + c->first, *end = s->of_class + c->last; of < end;
+         of += 2) {
+        n = look_into(lanes, of[0], epoch, list, n);
+        n = look_into(lanes, of[1], epoch, list, n);
     }
     return n;
 }
 
 /* What is left of a lane for those without a rate, who are taken in. */
-OWN_LOOP uint32_t open_lane(ss_sharing *s, uint32_t lane, double felt, uint32_t n)
+SS_OWN_LOOP uint32_t open_lane(ss_sharing *s, uint32_t lane, double felt, uint32_t n)
 {
     ss_lane *l = &s->lane[lane];
     ss_flow_class *classes = s->class;
@@ -163,7 +151,7 @@ OWN_LOOP uint32_t open_lane(ss_sharing *s, uint32_t lane, double felt, uint32_t 
     }
     l->held = held;
     l->open = open;
-    if (is_cap(s, lane)) { /* of one flow; its level is always the same */
+    if (ss_lane_is_cap(s, lane)) { /* of one flow; its level is always the same */
         l->open = open ? classes[s->row[l->first].class].weight : 0;
         return n;
     }
@@ -234,145 +222,6 @@ static void force_lanes(ss_sharing *s, const ss_flow_class *c)
         const ss_lane *l = &s->lane[s->of_class[k]];
         if ((double)(l->capacity - l->used) <= level * (double)s->more[s->of_class[k]].came)
             force(s, s->of_class[k]);
-    }
-}
-
-/* ---- filling ------------------------------------------------------------------------------- */
-
-static bool fills_before(const ss_filling *a, const ss_filling *b)
-{
-    /* each key is within 3 * 2^-53 of what it stands for */
-    if (a->key < b->key * (1 - 0x1p-50))
-        return true;
-    if (b->key < a->key * (1 - 0x1p-50))
-        return false;
-    ss_wide x = (ss_wide)(uint64_t)a->left * b->open, y = (ss_wide)(uint64_t)b->left * a->open;
-    return x < y || (x == y && a->lane < b->lane);
-}
-
-static ss_filling filling_of(const ss_sharing *s, uint32_t lane)
-{
-    const ss_lane *l = &s->lane[lane];
-    int64_t left = is_cap(s, lane) ? l->capacity : l->capacity - l->used + (int64_t)l->held;
-    return (ss_filling){(double)left / (double)(int64_t)l->open, left, l->open, lane};
-}
-
-static void sift_down(ss_sharing *s, uint32_t i, ss_filling x)
-{
-    ss_filling *heap = s->filling;
-    uint32_t n = s->fillings;
-    for (;;) {
-        uint32_t k = 2 * i + 1;
-        if (k >= n)
-            break;
-        if (k + 1 < n && fills_before(&heap[k + 1], &heap[k]))
-            k++;
-        if (!fills_before(&heap[k], &x))
-            break;
-        heap[i] = heap[k];
-        i = k;
-    }
-    heap[i] = x;
-}
-
-static void drop_first(ss_sharing *s)
-{
-    if (--s->fillings)
-        sift_down(s, 0, s->filling[s->fillings]);
-}
-
-static void watch(ss_sharing *s, uint32_t lane)
-{
-    s->lane[lane].limit = INT64_MAX;
-    s->watch[s->watches++] = lane;
-}
-
-/* Classes have their rate, and their lanes have that much less to give. */
-OWN_LOOP void hold_back(ss_sharing *s, const uint32_t *list, uint32_t n, int64_t of_one,
-                      const ss_filling *at)
-{
-    ss_lane *lanes = s->lane;
-    const uint32_t *of = s->of_class;
-    uint32_t changeds = s->changeds, epoch = s->epoch;
-    for (uint32_t i = 0; i < n; i++) {
-        ss_flow_class *c = &s->class[list[i]];
-        int64_t rate = of_one;
-        if (c->weight != 1)
-            rate = (int64_t)((ss_wide)(uint64_t)at->left * c->weight / at->open);
-        int64_t before = c->sum, sum = rate * (int64_t)c->count;
-        uint64_t open = c->open;
-        for (uint32_t k = c->first; k < c->last; k += 2) {
-            ss_lane *a = &lanes[of[k]], *b = &lanes[of[k + 1]];
-            ss_lane_use(a, sum - before);
-            a->held -= (uint64_t)before;
-            a->open -= open;
-            ss_lane_use(b, sum - before);
-            b->held -= (uint64_t)before;
-            b->open -= open;
-            if (a->used > a->limit)
-                watch(s, of[k]);
-            if (b->used > b->limit)
-                watch(s, of[k + 1]);
-        }
-        ss_class_serve(s, list[i], s->now);
-        bool differs = rate != c->rate;
-        s->changed[changeds] = list[i];
-        changeds += differs & !c->changed;
-        c->changed |= differs;
-        c->rate = rate;
-        c->sum = sum;
-        c->counted = c->count;
-        c->level = at->key;
-        c->bottleneck = at->lane;
-        c->stamp = epoch + 1;
-    }
-    s->changeds = changeds;
-}
-
-OWN_LOOP void fill_lane(ss_sharing *s, const ss_filling *at)
-{
-    ss_lane *l = &s->lane[at->lane];
-    const ss_flow_class *classes = s->class;
-    uint32_t *list = s->fill_class, epoch = s->epoch, n = 0;
-    for (const ss_on_lane *on = s->row + l->first, *end = on + l->n; on < end; on++) {
-        list[n] = on->class;
-        n += classes[on->class].stamp == epoch;
-    }
-    hold_back(s, list, n, at->left / (int64_t)at->open, at);
-    l->level = at->key;
-    s->more[at->lane].level_weight = (double)(int64_t)at->open;
-}
-
-/* A cap has one class, which may have its rate. */
-static void fill_cap(ss_sharing *s, const ss_filling *at)
-{
-    uint32_t class = s->row[s->lane[at->lane].first].class;
-    if (s->class[class].stamp == s->epoch)
-        hold_back(s, &class, 1, at->left / (int64_t)at->open, at);
-}
-
-static void fill(ss_sharing *s)
-{
-    s->fillings = 0;
-    for (uint32_t i = 0; i < s->solve_lanes; i++)
-        if (s->lane[s->solve_lane[i]].open)
-            s->filling[s->fillings++] = filling_of(s, s->solve_lane[i]);
-    for (uint32_t i = s->fillings / 2; i-- > 0;)
-        sift_down(s, i, s->filling[i]);
-    while (s->fillings) {
-        ss_filling at = s->filling[0];
-        const ss_lane *l = &s->lane[at.lane];
-        if (is_cap(s, at.lane)) {
-            fill_cap(s, &at);
-            drop_first(s);
-        } else if (!l->open) {
-            drop_first(s);
-        } else if (l->open != at.open) { /* shares only grow, so it goes down */
-            sift_down(s, 0, filling_of(s, at.lane));
-        } else {
-            fill_lane(s, &at);
-            drop_first(s);
-        }
     }
 }
 
@@ -500,7 +349,7 @@ static void solve(ss_sharing *s)
     double felt = first_felt(s);
     for (bool first = true; first || seeds; first = false) {
         gather(s, felt, seed, seeds, first);
-        fill(s);
+        ss_sharing_fill(s);
         mark_lanes(s);
         uint32_t from = force_overfull(s);
         seed = s->forced + from;
