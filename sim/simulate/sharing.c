@@ -253,7 +253,7 @@ ss_status ss_sharing_start(ss_sharing *s, uint32_t links, const double *bytes_pe
     if ((e = make_rows(s, err)))
         return e;
     s->flows = s->free_flow = s->alive = 0;
-    s->slots = s->free_slots = 0;
+    s->slots = s->free_slots = s->next = 0;
     s->dirties = s->resets = s->changeds = s->forceds = s->watches = 0;
     s->settles = 0;
     s->epoch = UINT32_MAX - 1000; /* so that each run of some length comes past its end */
@@ -346,20 +346,26 @@ void ss_class_set_end(ss_sharing *s, uint32_t class, ss_time earliest)
     ss_ends_set(&s->ends, t->slot - 1, at);
 }
 
-ss_time ss_sharing_next(ss_sharing *s)
+/* The slot that ends first, if that is not after `latest`, and from 1; its time is exact then. */
+static uint32_t first_to_end(ss_sharing *s, ss_time latest)
 {
     for (;;) {
-        ss_time at = ss_ends_least(&s->ends);
-        if (at == SS_TIME_MAX)
-            return at;
+        if (ss_ends_least(&s->ends) > latest)
+            return 0;
         uint32_t slot = ss_ends_first(&s->ends), class = s->of_slot[slot];
         if (s->class[class].exact)
-            return at;
+            return slot + 1;
         s->class[class].exact = true;
         s->clock[class].fast = s->class[class].rate;
         ss_time exact = exact_end(s, class), since = s->clock[class].since;
         ss_ends_set(&s->ends, slot, exact > since ? exact : since + 1);
     }
+}
+
+ss_time ss_sharing_next(ss_sharing *s)
+{
+    s->next = first_to_end(s, SS_TIME_MAX - 1);
+    return s->next ? s->ends.level[0][s->next - 1] : SS_TIME_MAX;
 }
 
 /* Coming and going. */
@@ -500,9 +506,11 @@ ss_status ss_sharing_begin_left(ss_sharing *s, ss_time now, uint32_t path, ss_wi
 
 uint32_t ss_sharing_end(ss_sharing *s, ss_time now)
 {
-    if (ss_sharing_next(s) > now)
+    uint32_t slot = s->next ? s->next : first_to_end(s, now);
+    if (!slot || s->ends.level[0][slot - 1] > now)
         return 0;
-    uint32_t class = s->of_slot[ss_ends_first(&s->ends)];
+    s->next = 0;
+    uint32_t class = s->of_slot[slot - 1];
     ss_flow_class *c = &s->class[class];
     ss_class_clock *t = &s->clock[class];
     uint32_t f = t->heap, number = s->flow[f].number;

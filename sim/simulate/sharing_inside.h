@@ -112,6 +112,7 @@ struct ss_sharing {
     uint32_t *of_slot; /* [slots + 1]: the class of a slot of the ends */
     uint32_t *free_slot;
     uint32_t slots, free_slots, slot_cap;
+    uint32_t next; /* the slot that ends first, from 1; 0: not known */
 
     uint32_t *dirty, *reset; /* classes [dirties]; lanes with another capacity [resets] */
     uint32_t dirties, resets;

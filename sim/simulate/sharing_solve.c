@@ -365,6 +365,7 @@ static void solve(ss_sharing *s)
 void ss_sharing_settle(ss_sharing *s, ss_time now)
 {
     s->now = now;
+    s->next = 0;
     if (take_stock(s))
         solve(s);
     clean(s, now);
