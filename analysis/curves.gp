@@ -96,7 +96,8 @@ number(v) = v == 0 ? "0" : abs(v) >= 999999 ? shorter(sprintf("%.9gM", v / 1e6),
     abs(v) >= 9999 ? shorter(sprintf("%.9gk", v / 1e3), sprintf("%.9g", v)) : sprintf("%g", v)
 # Where numbers may stand, in a text.  From the first multiple of `step` that is not below `from`; two at least, since one
 # alone does not say how long an axis is.
-spot(v) = sprintf("%.12g ", v)
+# A number that becomes a text is read back only if it has a point: gnuplot 5.4 refuses "1e-06" + 0.
+spot(v) = sprintf("%.11e ", v)
 linear_ticks(from, to, step) = from > to + 1e-9 * step ? "" : spot(abs(from) < 1e-9 * step ? 0 : from).linear_ticks(from + step, to, step)
 some_linear(from, to, most) = linear_by(from, to, nice((to - from) / most))
 linear_by(from, to, step) = floor(to / step + 1e-9) > ceil(from / step - 1e-9) ? \
@@ -121,7 +122,7 @@ ends(style, from, to) = style eq "linear" ? (to > from ? 0.04 * (to - from) : fr
 see_point(kind, x, y) = kind ne "point" ? 0 : ( \
     X_LEAST = X_STYLE ne "linear" && x <= 0 ? X_LEAST : smaller(X_LEAST, x), X_MOST = larger(X_MOST, x), \
     Y_LEAST = smaller(Y_LEAST, y), Y_MOST = larger(Y_MOST, y), \
-    AT_VALUES && !strstrt(X_VALUES, sprintf(" %.12g ", x)) ? (X_VALUES = X_VALUES.sprintf("%.12g ", x), 1) : 1)
+    AT_VALUES && !strstrt(X_VALUES, " ".spot(x)) ? (X_VALUES = X_VALUES.spot(x), 1) : 1)
 # How far along the axis, in points, and how much room two numbers need between their middles: beside or over each other.
 along(style, from, to, length, v) = length * (style eq "linear" ? (v - from) / (to - from) : log(v / from) / log(to / from))
 along_x(v) = along(X_STYLE, XA, XB, PANEL_W, v)

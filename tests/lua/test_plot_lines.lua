@@ -143,6 +143,20 @@ claim("numbers of an axis stand beside each other, and at least two of them", fu
   assert(pairs_seen >= 50, pairs_seen)
 end)
 
+claim("numbers far from 1, without a unit, are drawn on any axis", function()
+  if not draws then return end
+  for _, x in ipairs { { 1e-6, 1e-5 }, { 3e-12, 8e-12 }, { 1e13, 7e15 }, { 1e-9, 0.02 } } do
+    for _, o in ipairs { {}, { logx = true, logy = true }, { ticks_at_values = true } } do
+      plot.lines({ { label = "a", x = x, y = { x[2], x[1] } } }, "lines.svg", o)
+      local file = assert(io.open "lines.svg")
+      local text = file:read "a"
+      file:close()
+      table_of "lines.svg"
+      assert(count(text, "<text>[%d.]+e?[-+]?%d*[kM]?</text>") >= 4, "numbers of both axes")
+    end
+  end
+end)
+
 claim("a logarithmic axis has a number at its very end", function()
   if not draws then return end
   plot.lines({ { x = { 10, 70, 2000 }, y = { 1, 2, 3 } } }, "lines.svg", { logx = true, from_x = 10 })
