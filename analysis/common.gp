@@ -62,7 +62,7 @@ NOTHING = "plot 1e99 with lines"
 
 # How wide a text is, in its own size: the advances of DejaVu Sans, rounded up to eight classes; the
 # other fonts that "sans" may be are narrower.  A letter that is not listed counts as a square.
-em(c) = strstrt("ijl'IJ .,", c) ? 0.32 : strstrt("/:;\\|-()[]!tfr", c) ? 0.41 : \
+em(c) = strstrt("ijl'IJ \302\240.,", c) ? 0.32 : strstrt("/:;\\|-()[]!tfr", c) ? 0.41 : \
     strstrt("*_\140?szcFL\"", c) ? 0.575 : strstrt("abdeghknopquvxy0123456789$EPT{}µ", c) ? 0.64 : \
     strstrt("ABCKRSVXYZ", c) ? 0.70 : strstrt("DGHNOQU&w+=<>#~^M", c) ? 0.87 : 1.0
 wide(text) = strlen(text) < 1 ? 0 : sum [k_em = 1 : strlen(text)] em(text[k_em : k_em])

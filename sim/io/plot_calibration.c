@@ -27,6 +27,14 @@ static void add_words(ss_text *out, const char *kind, const char *words)
     ss_text_add(out, "\t0\t0\t0\n");
 }
 
+/* A quantity whose unit stays on the line of its number: with a blank that is not broken at. */
+static void add_quantity(ss_text *out, const char *before, const char *quantity)
+{
+    size_t n = strcspn(quantity, " ");
+    ss_text_add(out, "%s%.*s%s%s", before, (int)n, quantity, quantity[n] ? "\u00a0" : "",
+                quantity[n] ? quantity + n + 1 : "");
+}
+
 /* "start-up 5.120 µs, 223.9 GB/s, half size 1.090 MiB" */
 static void add_title(const ss_fit *f, const char *name, ss_text *out)
 {
@@ -40,13 +48,17 @@ static void add_title(const ss_fit *f, const char *name, ss_text *out)
     ss_text_add(out, ": ");
     ss_time latency;
     if (!f->only_streamed &&
-        !ss_time_from_seconds(f->of[SS_FIT_LATENCY].value, "latency", &latency, NULL))
-        ss_text_add(out, "%s %s, ", f->apart ? "latency" : "start-up",
-                    ss_plot_time(latency, b[0], sizeof b[0]));
-    ss_text_add(out, "%s, half size %s\t0\t0\t0\n",
-                ss_format_quantity(f->of[SS_FIT_BANDWIDTH].value, SS_UNIT_BYTES_PER_SECOND, b[1],
-                                   sizeof b[1]),
-                ss_format_quantity(f->of[SS_FIT_HALF].value, SS_UNIT_BYTES, b[2], sizeof b[2]));
+        !ss_time_from_seconds(f->of[SS_FIT_LATENCY].value, "latency", &latency, NULL)) {
+        add_quantity(out, f->apart ? "latency " : "start-up ",
+                     ss_plot_time(latency, b[0], sizeof b[0]));
+        ss_text_add(out, ", ");
+    }
+    add_quantity(out, "",
+                 ss_format_quantity(f->of[SS_FIT_BANDWIDTH].value, SS_UNIT_BYTES_PER_SECOND, b[1],
+                                    sizeof b[1]));
+    add_quantity(out, ", half size ",
+                 ss_format_quantity(f->of[SS_FIT_HALF].value, SS_UNIT_BYTES, b[2], sizeof b[2]));
+    ss_text_add(out, "\t0\t0\t0\n");
 }
 
 static const char *kind_of(const ss_fit *f, const ss_fit_row *r)

@@ -90,9 +90,10 @@ static ss_status check_slip(const reader *r, const char *name, const char *const
     const char *near = ss_nearest(name, missing, n);
     if (near)
         return ss_fail(err, SS_EFORMAT,
-                       "there is no column %s; did you mean %s? (where it is something else, "
-                       "name it otherwise)",
-                       name, near);
+                       "there is no column %s; did you mean %s? Then say so, "
+                       "--columns %s=%s or columns = { %s = \"%s\" }; where it is something "
+                       "else, name it otherwise",
+                       name, near, near, name, near, name);
     return SS_OK;
 }
 

@@ -21,6 +21,7 @@ static const double CLIP = 4; /* spreads */
 static const double TOLD = 2; /* errors above 0 */
 static const double LEAST =
     1e-6; /* of a time, what a parameter begins with if there seems to be none */
+static const double NOTHING = 1e-9; /* of every time: a parameter that the estimate drove to 0 */
 
 /* -- what is refused -------------------------------------------------------------------------- */
 
@@ -249,6 +250,34 @@ static void tell(ss_fit *f, const ss_fit_solution *s, uint32_t p)
         f->of[SS_FIT_LATENCY] = (ss_estimate){NAN, NAN, false};
 }
 
+/* The greatest share that parameter j has in the time of a row. */
+static double share_of(const work *w, const double *theta, uint32_t j)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < w->n; i++) {
+        const double *x = w->x + (size_t)i * w->p;
+        double t = 0;
+        for (uint32_t k = 0; k < w->p; k++)
+            t += x[k] * theta[k];
+        most = fmax(most, x[j] * theta[j] / t);
+    }
+    return most;
+}
+
+/* Logarithms of parameters go to minus infinity where a time has no part of them.  No start-up is a
+ * start-up of 0; no time of bytes is no bandwidth at all. */
+static ss_status drop_nothing(const work *w, double *theta, ss_error *err)
+{
+    if (share_of(w, theta, w->p - 1) < NOTHING)
+        return ss_fail(err, SS_EINVAL,
+                       "no bandwidth: times do not grow with bytes; larger messages, or fewer "
+                       "rows that others disturbed, would tell it");
+    for (uint32_t j = 0; j + 1 < w->p; j++)
+        if (share_of(w, theta, j) < NOTHING)
+            theta[j] = 0;
+    return SS_OK;
+}
+
 static int by_magnitude(const void *a, const void *b)
 {
     double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
@@ -373,6 +402,8 @@ static ss_status make(work *w, const ss_fit_options *o, ss_fit *f, ss_error *err
     ss_fit_problem p = {w->x, w->log_seconds, w->weight, w->n, w->p, o->least_squares};
     begin(w, s.theta);
     status = ss_fit_solve(&p, &s, err);
+    if (!status)
+        status = drop_nothing(w, s.theta, err);
     if (!status) {
         f->apart = w->p == 3;
         f->only_streamed = !w->one_way;

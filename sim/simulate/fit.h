@@ -85,8 +85,9 @@ typedef struct ss_fit {
     uint32_t rows, outliers, sizes;
 } ss_fit;
 
-/* Refuses fewer than 3 rows or 2 sizes, more than SS_FIT_ROWS rows, and values that make no sense, by
- * the number of the row, from 1; then *bad is that number (else 0; may be NULL). */
+/* Refuses fewer than 3 rows or 2 sizes, more than SS_FIT_ROWS rows, times that do not grow with bytes, so
+ * that there is no bandwidth, and values that make no sense, by the number of the row, from 1; then *bad
+ * is that number (else 0; may be NULL). */
 enum { SS_FIT_ROWS = 1000000 };
 ss_status ss_fit_new(const ss_sample *sample, uint32_t n, const ss_fit_options *o, ss_fit **out,
                      uint32_t *bad, ss_error *err);

@@ -51,6 +51,47 @@ claim("tables are refused by their line", function()
   fails("columns.seconds", calibrate.read, "times.csv", { columns = { seconds = {} } })
 end)
 
+claim("a column that looks like one of ours is refused with how to say what it is", function()
+  write "operation,n_ranks,bytes,seconds\nall_reduce,8,8,1e-6\nall_reduce,8,9000,2e-6\nall_reduce,8,90000,8e-6\n"
+  fails('there is no column n_ranks; did you mean ranks? Then say so, --columns ranks=n_ranks or columns = { ranks = "n_ranks" }',
+    calibrate.read, "times.csv")
+  equal(calibrate.read("times.csv", { columns = { ranks = "n_ranks" } })[1].ranks, 8)
+end)
+
+claim("times that do not grow with bytes have no bandwidth, and no start-up is one of 0", function()
+  local function fit(times, o)
+    local rows = {}
+    for i, t in ipairs(times) do rows[i] = { bytes = 10 ^ (i + 2), seconds = t } end
+    return calibrate.fit { name = "mine", rows = rows, least_squares = o }
+  end
+  for _, least_squares in ipairs { true, false } do
+    for _, times in ipairs { { 1e-3, 1e-4, 1e-5 }, { 1e-3, 0.9e-3, 0.8e-3, 0.7e-3 }, { 1e-3, 1e-3, 1e-3 } } do
+      fails("calibrate.fit: mine: no bandwidth: times do not grow with bytes", fit, times, least_squares)
+    end
+    local steep = fit({ 1e-6, 3e-5, 9e-4 }, least_squares)
+    equal(steep.latency, 0)
+    equal(steep.half_size, 0)
+    assert(not tostring(steep):find "nan" and not tostring(steep):find "inf" and not tostring(steep):find "e%-%d%d%d")
+  end
+end)
+
+claim("in a figure's title a unit stands on the line of its number", function()
+  if not os.execute "command -v gnuplot >/dev/null 2>&1" then return end
+  local fit, with_units = small.fit(), 0
+  for width = 2, 3.5, 0.1 do
+    plot.calibration(fit, "fit.svg", { width = width })
+    local file = assert(io.open "fit.svg")
+    for line in file:read "a":gmatch "<text>(.-)</text>" do
+      assert(not line:find "^[µnGMk]*[sB][,/ ]" and not line:find "^[KM]iB", line)
+      with_units = with_units + (line:find "[%d]\u{a0}[µGMK]?" and 1 or 0)
+    end
+    file:close()
+  end
+  assert(with_units >= 16, with_units)
+  os.remove "fit.svg"
+  os.remove "fit.svg.tsv"
+end)
+
 claim("a line with a row far off gives the line, and names the row", function()
   local fit = small.fit()
   equal(fit.name .. " " .. fit.operation .. " " .. fit.algorithm .. " " .. fit.ranks, "small p2p direct 2")
