@@ -344,6 +344,43 @@ claim("over shared links a comparison says what is noise", function()
   assert(not report.compare({ e, e }):find "moved by")
 end)
 
+-- Two tasks of device 1 are ready at once, and who is first decides whether 10 seconds begin a second later: a step
+-- of 12 or 13 seconds.
+local function of_dag(text)
+  local file = assert(io.open("graph.json", "w"))
+  file:write(text)
+  file:close()
+  local r = soapstone.dag.simulate "graph.json"
+  os.remove "graph.json"
+  return r
+end
+local undecided = [=[{"devices": [1, 1, 1, 1], "links": [], "routes": [], "deps": [[0, 2], [1, 3], [2, 4]],
+  "tasks": [["c", 1, 1], ["c", 2, 1], ["c", 0, 1], ["c", 0, 1], ["c", 3, 10]]}]=]
+local function steady(seconds)
+  return of_dag(('{"devices": [1], "links": [], "routes": [], "deps": [], "tasks": [["c", 0, %g]]}'):format(seconds))
+end
+
+claim("two results are not told apart by the noise of either, and never by that of a third", function()
+  local report = require "soapstone.report"
+  local chaotic = of_dag(undecided)
+  assert(math.abs(chaotic:sensitivity({ runs = 4 }).spread - 1 / 12) < 1e-9)
+  local text = report.compare { steady(12.1), steady(12.3), chaotic, steady(13.5) }
+  check.contains(text, "\nwith durations moved by a picosecond line 3 moves by 8.3 %: smaller differences to it are noise")
+  check.contains(text, "\nlines 1 and 3 are not told apart")
+  check.contains(text, "\nlines 2 and 3 are not told apart")
+  equal(select(2, text:gsub("told apart", "")), 2)
+  assert(not report.compare({ steady(12.1), steady(12.3) }):find "moved by")
+end)
+
+claim("a run with tasks of a script's own is compared, and its noise is not known", function()
+  local report = require "soapstone.report"
+  local p = problem { links = "shared" }
+  local run = p:start(p:strategy "data_parallel")
+  run:compute(1, 1)
+  local text = report.compare { p:simulate(p:strategy "data_parallel"), run:finish() }
+  check.contains(text, "a script added tasks in line 2: how far such a step time moves is not known")
+end)
+
 claim("a method called with a dot says how it is called", function()
   local p = problem()
   local strategy = p:strategy "data_parallel"

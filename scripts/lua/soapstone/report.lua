@@ -156,27 +156,45 @@ local function differences(results)
   return lines
 end
 
--- Over shared links step times move when durations do by a picosecond; what that says of differences.
+-- How far the step time moves when durations do by a picosecond, as a share; nil where a script acted in the run, which
+-- alone could do so again.
+local function spread_of(r)
+  local ok, found = pcall(r.sensitivity, r, { runs = 4 })
+  if ok then return found.spread end
+  if not tostring(found):find("again with other durations", 1, true) then error(found, 0) end
+end
+
+local SMALL = 1e-6 -- what moves by less is told to all digits that are shown
+
+-- Where tasks wait for each other long enough, a picosecond decides who is first, and the rest follows: differences
+-- below what step times move by are noise.  Two results have that of theirs, not that of a third.
 local function noise(results)
-  local spread, shared = 0, false
-  for _, r in ipairs(results) do
-    if r.assumptions:find("links shared", 1, true) then
-      shared = true
-      spread = math.max(spread, r:sensitivity { runs = 4 }.spread)
+  local spread, moves, shared, unknown = {}, {}, false, {}
+  for i, r in ipairs(results) do
+    shared = shared or r.assumptions:find("links shared", 1, true) ~= nil
+    spread[i] = spread_of(r)
+    if not spread[i] then
+      unknown[#unknown + 1] = i
+    elseif spread[i] >= SMALL then
+      moves[#moves + 1] = ("line %d %sby %.2g %%"):format(i, #moves == 0 and "moves " or "", 100 * spread[i])
     end
   end
-  if not shared then return {} end
   local lines, text = {}, "with durations moved by a picosecond"
-  if spread < 1e-6 then
+  if #moves > 0 then
+    lines[1] = report.wrap(("%s %s: smaller differences to %s are noise"):format(text, table.concat(moves, ", "),
+      #moves == 1 and "it" or "these"), 100, 2)
+  elseif shared and #unknown < #results then
     lines[1] = text .. " no step time moves by more than a millionth"
-  else
-    lines[1] = ("%s step times move by up to %.2g %%: smaller differences are noise"):format(text, 100 * spread)
+  end
+  if shared and #unknown > 0 then
+    lines[#lines + 1] = ("a script added tasks in line%s %s: how far such a step time moves is not known"):format(
+      #unknown == 1 and "" or "s", table.concat(unknown, ", "))
   end
   for i, a in ipairs(results) do
     for k = i + 1, #results do
-      local b = results[k]
+      local b, most = results[k], math.max(spread[i] or 0, spread[k] or 0)
       local apart = math.abs(a.step_time - b.step_time) / math.min(a.step_time, b.step_time)
-      if spread >= 1e-6 and apart > 0 and apart < spread then
+      if most >= SMALL and apart > 0 and apart <= most then
         lines[#lines + 1] = ("lines %d and %d are not told apart"):format(i, k)
       end
     end
