@@ -336,6 +336,15 @@ static bool has_loss(const ss_model *m)
     return false;
 }
 
+static void assume_of_messages(ss_text *t, const ss_lower_options *o)
+{
+    char size[SS_QUANTITY_TEXT];
+    if (o->segment_bytes > 0 && o->max_segments > 1)
+        ss_text_add(t, "; segments of %s, at most %u",
+                    ss_format_quantity((double)o->segment_bytes, SS_UNIT_BYTES, size, sizeof size),
+                    o->max_segments);
+}
+
 static void assume_of_lowering(ss_text *t, const ss_model *m, const ss_lower_options *o)
 {
     char size[SS_QUANTITY_TEXT];
@@ -345,10 +354,7 @@ static void assume_of_lowering(ss_text *t, const ss_model *m, const ss_lower_opt
                              : "training");
     if (o->coalesce == SS_COALESCE_PER_DEVICE)
         ss_text_add(t, "; coalesced per device");
-    if (o->segment_bytes > 0 && o->max_segments > 1)
-        ss_text_add(t, "; segments of %s, at most %u",
-                    ss_format_quantity((double)o->segment_bytes, SS_UNIT_BYTES, size, sizeof size),
-                    o->max_segments);
+    assume_of_messages(t, o);
     if (!o->training)
         return;
     ss_text_add(t, "; sync %s", ss_sync_name(o->sync));
@@ -392,6 +398,18 @@ static void assume_of_run(ss_text *text, const ss_result *r, const ss_topology *
         ss_text_add(text, "; %u task%s added by the script", r->added, ss_plural(r->added));
 }
 
+/* Routes whose messages get more of shared links than others. */
+static void assume_of_weights(ss_text *text, const ss_topology *t, const ss_lower_options *o)
+{
+    uint32_t weighed = 0, most = 0;
+    for (uint32_t i = 0; o->links == SS_LINKS_SHARED && i < t->givens; i++) {
+        weighed += t->given[i].weight != 1;
+        most = t->given[i].weight > most ? t->given[i].weight : most;
+    }
+    if (weighed)
+        ss_text_add(text, ", weight of up to %u on %u route%s", most, weighed, ss_plural(weighed));
+}
+
 /* How links fall short of the published full bandwidth: each as ", what". */
 static void assume_of_laws(ss_text *text, const ss_topology *t, const ss_lower_options *o)
 {
@@ -417,6 +435,7 @@ static void assume_of_laws(ss_text *text, const ss_topology *t, const ss_lower_o
     bool at_once = o->links == SS_LINKS_SHARED || o->links == SS_LINKS_FIFO_PATH;
     if (t->stagings && !o->ideal_links && at_once) /* else every node does */
         ss_text_add(text, ", staging at %u node%s", t->stagings, ss_plural(t->stagings));
+    assume_of_weights(text, t, o);
     if (o->flow_limit > 0 && o->links == SS_LINKS_SHARED)
         ss_text_add(
             text, ", at most %s a message",
@@ -442,7 +461,7 @@ static void assume_of_links(builder *b)
 {
     const ss_lower_options *o = &b->r->lowered->options;
     ss_text laws = {0};
-    if (b->t && b->m)
+    if (b->t)
         assume_of_laws(&laws, b->t, o);
     bool ideal = o->ideal_links || !*ss_text_get(&laws);
     ss_text_add(&b->text, "A2 %s, links %s%s", what_links_give(b->r, ideal),
@@ -486,6 +505,8 @@ static const char *assumptions(builder *b)
         assume_of_topology(t, b->t);
     if (b->m)
         assume_of_lowering(t, b->m, &b->r->lowered->options);
+    else
+        assume_of_messages(t, &b->r->lowered->options);
     if (b->r->costs)
         ss_text_add(t, "; costs: %s", b->r->costs);
     return keep_built(b);

@@ -83,6 +83,8 @@ static ss_status simulate(const work *w, const ss_collective_ask *ask, const ss_
     ss_status s = ss_lower_collective(&w->c, p, &ask->options, &lowered, &out->messages, err);
     if (!s)
         s = ss_result_of_tasks(&lowered.tasks, e, &out->result, err);
+    if (!s)
+        out->result->lowered->options = ask->options; /* what was in force */
     ss_lowered_free(&lowered);
     return s;
 }

@@ -89,6 +89,28 @@ claim("what was in force is said, and a link can be changed later", function()
     "A2 full bandwidth, links fifo-hop, what its links fall short of is left aside")
 end)
 
+claim("problems, collectives and runs say the same of the same links", function()
+  local links = "A2 broken: bandwidth shared max-min, links shared, efficiency by size of 3 links, latency by size of 4 "
+    .. "links, load of up to 30% on 4 links, staging at 1 node, weight of up to 7 on 1 route; A3 FIFO"
+  local ideal = "A2 full bandwidth, links fifo-path, what its links fall short of is left aside; A3 FIFO"
+  local function slow()
+    local t = pair({ half_size = 1000, load = 0.3, latency_by_size = { { bytes = 1, latency = "3 us" } } }, { stages = true })
+    t:set_link("host->b", { half_size = 0 })
+    t:route("a", "b", { 1, 3 }, { weight = 7 })
+    return t
+  end
+  local function collective(o)
+    o.topology, o.operation, o.bytes = slow(), "p2p", 4000
+    return soapstone.collective(o).result.assumptions
+  end
+  check.contains(step(slow(), { links = "shared" }).assumptions, links)
+  check.contains(collective { links = "shared" }, links)
+  check.contains(soapstone.run({ topology = slow(), links = "shared" }):finish().assumptions, links)
+  check.contains(step(slow(), { links = "fifo-path", ideal_links = true }).assumptions, ideal)
+  check.contains(collective { links = "fifo-path", ideal_links = true }, ideal)
+  check.contains(collective { links = "fifo-path", segment = 500 }, "; segments of 500 B, at most 16")
+end)
+
 claim("devices that share an adapter share what it can inject, and a bus is one for both directions", function()
   local t = soapstone.topology.new { name = "nic" }
   local nic, far = t:switch "nic", t:device("far", { kind = "p100" })
