@@ -34,16 +34,39 @@ static ss_status find(const ss_result *r, const options *o, const ss_watch *watc
     if (s)
         return s;
     ss_engine_set_watch(e, watch);
-    ss_run_options order = r->lowered->options.run;
-    order.change = r->change; /* those of a script, too, at the times they had */
-    order.changes = r->changes;
-    s = ss_sensitivity_find(&r->lowered->tasks, &order, r->timeline.makespan, e, o->runs,
-                            (uint64_t)o->seed, out, err);
-    out->least += r->overhead; /* it made no longer step than a time can hold */
-    out->most += r->overhead;
+    s = ss_sensitivity_of_result(r, e, o->runs, (uint64_t)o->seed, out, err);
     ss_look_away(watch);
     ss_engine_free(e);
+    return s ? ss_fail_in(err, "result:sensitivity") : SS_OK;
+}
+
+ss_status ss_lua_noise_of(const ss_lua_problem *p, const ss_strategy *strategy,
+                          const ss_watch *watch, double *spread, ss_error *err)
+{
+    ss_result *r = NULL;
+    ss_sensitivity found;
+    ss_engine_set_watch(p->engine, watch);
+    ss_status s = ss_result_new(p->model, p->topology, p->routes, strategy, &p->timer, &p->options,
+                                p->engine, &r, err);
+    if (!s)
+        s = ss_sensitivity_of_result(r, p->engine, SS_LUA_NOISE_RUNS, 0, &found, err);
+    ss_look_away(watch);
+    ss_result_free(r);
+    if (!s)
+        *spread = ss_sensitivity_spread(&found);
     return s;
+}
+
+void ss_lua_noise_say(double spread, const ss_lower_options *o, ss_text *out)
+{
+    if (spread >= 1e-6)
+        ss_text_add(out,
+                    "with durations moved by a picosecond the best moves by %.2g %%: smaller "
+                    "differences are noise\n",
+                    100 * spread);
+    else if (o->links == SS_LINKS_SHARED)
+        ss_text_add(out, "with durations moved by a picosecond the best moves by no more than a "
+                         "millionth\n");
 }
 
 /* result:sensitivity { runs =, seed = } -> { runs =, least =, most =, spread = } */
@@ -52,15 +75,6 @@ int ss_lua_result_sensitivity(lua_State *L)
     const ss_lua_result *r = ss_lua_check(L, 1, &ss_lua_result_type);
     options o;
     ss_lua_opts(L, 2, option_list, "result:sensitivity", &o);
-
-    if (r->result->added)
-        return ss_lua_refuse(
-            L, "result:sensitivity: a script added tasks while this ran, and only it knows "
-               "when: run it again with other durations");
-    if (r->result->lowered->options.run.order == SS_ORDER_PRIORITY)
-        return ss_lua_refuse(
-            L, "result:sensitivity: the priorities of this run are not kept: run it again "
-               "with other durations");
 
     ss_error err;
     ss_sensitivity found;

@@ -68,8 +68,14 @@ struct ss_lua_search {
     ss_search_start *start;    /* [starts], copies */
     uint32_t starts;
     ss_lua_search_best *best; /* [starts]: of when it was last asked */
-    double seconds;           /* that its runs took */
-    bool interrupted;         /* the last run was told to stop */
+    struct {
+        bool known;
+        uint32_t chain;
+        uint64_t step; /* of the best of all that it is about */
+        double spread;
+    } noise;          /* of when it was last asked */
+    double seconds;   /* that its runs took */
+    bool interrupted; /* the last run was told to stop */
 
     char *log_path;     /* NULL: none */
     ss_trajectory *log; /* open: from where it was made to the end of the first run, and in runs */
@@ -92,7 +98,8 @@ int ss_lua_search_start_of(lua_State *L);
 int ss_lua_search_json(lua_State *L);
 int ss_lua_search_text(lua_State *L);
 
-/* A page for a person, and everything as JSON; of a search whose bests were looked at. */
+/* A page for a person, and everything as JSON; of a search whose bests were looked at, and the noise of
+ * the best of all. */
 void ss_lua_search_write_page(const ss_lua_search *s, ss_text *out);
 void ss_lua_search_write_json(const ss_lua_search *s, ss_text *out);
 /* "12 %, 34 s left, best 512.3 ms (-42.0 %), ...": what a progress line says. */

@@ -4,6 +4,7 @@
 #include <lauxlib.h>
 
 #include "lua/lua_search.h"
+#include "lua/state.h"
 #include "lua/strict.h"
 
 enum { NAME = 160 };
@@ -96,6 +97,32 @@ static const ss_lua_search_best *best_of_all(const ss_lua_search *s)
     uint32_t chain;
     ss_search_best(s->search, &chain);
     return &s->best[chain];
+}
+
+/* The search at `index`, whose best of all was simulated with other durations. */
+static ss_lua_search *check_noise(lua_State *L, int index)
+{
+    ss_lua_search *s = check_looked(L, index);
+    uint32_t chain;
+    ss_search_standing at;
+    const ss_strategy *best = ss_search_best(s->search, &chain);
+    ss_search_chain(s->search, chain, &at);
+    if (s->noise.known && s->noise.chain == chain && s->noise.step == at.best_step)
+        return s;
+    ss_error err;
+    if (ss_lua_noise_of(ss_lua_search_problem(L, index), best, ss_lua_watch(L), &s->noise.spread,
+                        &err))
+        ss_lua_raise(L, &err);
+    s->noise.known = true;
+    s->noise.chain = chain;
+    s->noise.step = at.best_step;
+    return s;
+}
+
+static int get_noise(lua_State *L, int index)
+{
+    lua_pushnumber(L, check_noise(L, index)->noise.spread);
+    return 1;
 }
 
 static int get_cost(lua_State *L, int index)
@@ -247,7 +274,7 @@ int ss_lua_search_start_of(lua_State *L)
 /* search:json() -> text */
 int ss_lua_search_json(lua_State *L)
 {
-    const ss_lua_search *s = check_looked(L, 1);
+    const ss_lua_search *s = check_noise(L, 1);
     ss_text *text = ss_lua_text_new(L);
     ss_lua_search_write_json(s, text);
     return ss_lua_text_push(L, text);
@@ -260,7 +287,7 @@ int ss_lua_search_text(lua_State *L)
         lua_pushliteral(L, "search (closed)");
         return 1;
     }
-    const ss_lua_search *s = check_looked(L, 1);
+    const ss_lua_search *s = check_noise(L, 1);
     ss_text *text = ss_lua_text_new(L);
     ss_lua_search_write_page(s, text);
     return ss_lua_text_push(L, text);
@@ -272,6 +299,7 @@ const ss_lua_field ss_lua_search_fields[] = {
     {"step_time", get_step_time, "seconds: its step time alone"},
     {"penalty", get_penalty, "seconds: what memory adds to its cost"},
     {"fits", get_fits, "whether no device has too little memory for it"},
+    {"noise", get_noise, "share by which its step time moves when durations do by a picosecond"},
     {"chains", get_chains, "list: name, start, current, best, proposals, accepted, ended, ..."},
     {"proposals", get_proposals, "of all chains so far"},
     {"seconds", get_seconds, "that its runs took"},

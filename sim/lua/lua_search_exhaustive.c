@@ -292,7 +292,8 @@ static double size_of(const ss_exhaustive_result *r)
     return r->size == UINT64_MAX ? pow(10, r->log10_size) : (double)r->size;
 }
 
-static void write_page(const ss_exhaustive_result *r, ss_text *out)
+static void write_page(const ss_exhaustive_result *r, double noise, const ss_lower_options *o,
+                       ss_text *out)
 {
     char a[SS_QUANTITY_TEXT], b[SS_QUANTITY_TEXT];
     if (!r->walled)
@@ -305,6 +306,7 @@ static void write_page(const ss_exhaustive_result *r, ss_text *out)
                     ss_format_time(r->cost, a, sizeof a));
     if (!r->walled && !r->fits)
         ss_text_add(out, "  it needs more memory than there is\n");
+    ss_lua_noise_say(noise, o, out);
     if (!r->proven)
         ss_text_add(out,
                     "  no strategy of the space costs less than %s; %.3g %% of it is decided\n",
@@ -335,10 +337,12 @@ static void push_by_bound(lua_State *L, const ss_exhaustive_result *r, bool insi
 }
 
 /* Of the result without its strategy; leaves a table on the stack. */
-static void push_proof(lua_State *L, const ss_exhaustive_result *r, const ss_error *broken)
+static void push_proof(lua_State *L, const ss_exhaustive_result *r, double noise,
+                       const ss_lower_options *o, const ss_error *broken)
 {
-    lua_createtable(L, 0, 20);
+    lua_createtable(L, 0, 21);
     ss_lua_set_time(L, "cost", r->cost);
+    ss_lua_set_number(L, "noise", noise);
     ss_lua_set_flag(L, "better", r->better);
     ss_lua_set_flag(L, "fits", r->fits);
     ss_lua_set_flag(L, "proven", r->proven);
@@ -360,7 +364,7 @@ static void push_proof(lua_State *L, const ss_exhaustive_result *r, const ss_err
         lua_setfield(L, -2, "broken");
     }
     ss_text *text = ss_lua_text_new(L);
-    write_page(r, text);
+    write_page(r, noise, o, text);
     if (broken->status)
         ss_text_add(text, "  the log could not be written any further, which ended the search\n");
     ss_lua_text_push(L, text);
@@ -412,6 +416,9 @@ int ss_lua_search_exhaustive(lua_State *L)
     if (!s && ss_look_up(host, NULL, 0, 0, NULL) == SS_ESTOPPED)
         ss_look_heeded(host);
     ss_look_away(host);
+    double noise = 0;
+    if (!s)
+        s = ss_lua_noise_of(p, result.best, NULL, &noise, &err);
     if (s) {
         ss_exhaustive_result_free(&result);
         return ss_lua_raise(L, &err);
@@ -419,6 +426,6 @@ int ss_lua_search_exhaustive(lua_State *L)
 
     ss_strategy_free(best->strategy);
     best->strategy = result.best;
-    push_proof(L, &result, &broken);
+    push_proof(L, &result, noise, &p->options, &broken);
     return 2;
 }

@@ -175,6 +175,7 @@ static void add_headline(const ss_lua_search *s, ss_text *out)
         ss_text_add(out, "nothing that was tried fits into memory\n");
     else if (!b->fits)
         ss_text_add(out, "the best needs more memory than there is\n");
+    ss_lua_noise_say(s->noise.spread, &s->options.score.lower, out);
     if (is_penal(s))
         ss_text_add(out, "start, current and best below are costs: step times with penalties\n");
 }
@@ -253,6 +254,7 @@ void ss_lua_search_write_json(const ss_lua_search *s, ss_text *out)
     add_number(out, "best_s", ss_time_seconds(at.best));
     add_number(out, "step_time_s", ss_time_seconds(s->best[chain].step_time));
     add_number(out, "penalty_s", ss_time_seconds(s->best[chain].penalty));
+    add_number(out, "noise", s->noise.spread);
     ss_text_add(out, ", \"from\": ");
     ss_text_add_json_string(out, s->start[chain].name);
     add_count(out, "proposals", proposals_of(s));

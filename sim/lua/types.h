@@ -101,6 +101,14 @@ int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const
 
 int ss_lua_result_sensitivity(lua_State *L); /* result:sensitivity */
 
+/* The spread of a strategy's step time, as a share, when durations move by a picosecond: of so many runs, with
+ * the seed 0, as report.compare asks. */
+enum { SS_LUA_NOISE_RUNS = 4 };
+ss_status ss_lua_noise_of(const ss_lua_problem *p, const ss_strategy *strategy,
+                          const ss_watch *watch, double *spread, ss_error *err);
+/* A line on that for the page of a search; nothing where exclusive links move by less than a millionth. */
+void ss_lua_noise_say(double spread, const ss_lower_options *o, ss_text *out);
+
 /* Pushes a box whose result is to be filled in. */
 ss_lua_result *ss_lua_result_push_empty(lua_State *L);
 

@@ -41,6 +41,27 @@ ss_status ss_sensitivity_find(const ss_tasks *t, const ss_run_options *order, ss
     return s;
 }
 
+ss_status ss_sensitivity_of_result(const ss_result *r, ss_engine *e, uint32_t runs, uint64_t seed,
+                                   ss_sensitivity *out, ss_error *err)
+{
+    ss_run_options order = r->lowered->options.run;
+    if (r->added)
+        return ss_fail(err, SS_EINVAL,
+                       "a script added tasks while this ran, and only it knows when: run it again "
+                       "with other durations");
+    if (order.order == SS_ORDER_PRIORITY)
+        return ss_fail(err, SS_EINVAL,
+                       "the priorities of this run are not kept: run it again with other "
+                       "durations");
+    order.change = r->change; /* those of a script, too, at the times they had */
+    order.changes = r->changes;
+    ss_status s = ss_sensitivity_find(&r->lowered->tasks, &order, r->timeline.makespan, e, runs,
+                                      seed, out, err);
+    out->least += r->overhead; /* it made no longer step than a time can hold */
+    out->most += r->overhead;
+    return s;
+}
+
 double ss_sensitivity_spread(const ss_sensitivity *s)
 {
     return s->least ? (double)(s->most - s->least) / (double)s->least : 0;

@@ -12,6 +12,7 @@
 
 #include "graph/order.h"
 #include "simulate/engine.h"
+#include "simulate/result.h"
 
 typedef struct ss_sensitivity {
     uint32_t runs;
@@ -24,6 +25,11 @@ enum { SS_SENSITIVITY_MOST_RUNS = 10000 };
 ss_status ss_sensitivity_find(const ss_tasks *t, const ss_run_options *order, ss_time makespan,
                               ss_engine *e, uint32_t runs, uint64_t seed, ss_sensitivity *out,
                               ss_error *err);
+
+/* Of a step that was simulated, with what happened in it to links and devices.  The engine's watch watches.
+ * Refuses one to which a script added tasks, and one with priorities: only the script could do it again. */
+ss_status ss_sensitivity_of_result(const ss_result *r, ss_engine *e, uint32_t runs, uint64_t seed,
+                                   ss_sensitivity *out, ss_error *err);
 
 /* (most - least) / least; 0 of an empty step. */
 double ss_sensitivity_spread(const ss_sensitivity *s);

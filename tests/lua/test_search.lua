@@ -147,6 +147,32 @@ claim("what is found is what a simulation says", function()
   fails("there is no chain 7", function() return s.chains[7] end)
 end)
 
+claim("a search says how far its best moves when durations do by a picosecond", function()
+  local nmt, p100 = require "models.nmt" { batch = 64 }, require "topologies.p100_cluster" { nodes = 1 }
+  local function look_at(links, seed)
+    local p = soapstone.problem { model = nmt, topology = p100, links = links, sync = "ring" }
+    local s = make.greedy(p, { start = "random", proposals = 1, seed = seed }):run()
+    equal(s.noise, p:simulate(s.best):sensitivity({ runs = 4 }).spread)
+    contains(s:json(), ('"noise": %s'):format(soapstone.unit.exact(s.noise)))
+    local page = tostring(s)
+    equal(page:find("durations moved by a picosecond", 1, true) ~= nil, links == "shared" or s.noise >= 1e-6)
+    if s.noise >= 1e-6 then
+      contains(page, ("the best moves by %.2g %%: smaller differences are noise"):format(100 * s.noise))
+    end
+    return s
+  end
+  local moves = 0
+  for seed = 1, 4 do moves = moves + (look_at("shared", seed).noise >= 1e-6 and 1 or 0) end
+  assert(moves > 0, "none of the strategies moves")
+  local s = look_at("fifo-hop", 1)
+  local before = s.noise
+  s:more { proposals = 200 }
+  s:run()
+  assert(s.noise ~= before, "that of an older best")
+  local best, proof = make.exhaustive(problem, { moves = "place", start = "whole" })
+  equal(proof.noise, problem:simulate(best):sensitivity({ runs = 4 }).spread)
+end)
+
 claim("the share of tasks whose times change is the same by replay and delta, and 0 if nobody counts", function()
   local function share(o)
     o.start, o.proposals, o.seed, o.early_stop = "data_parallel", 300, 7, false

@@ -714,6 +714,7 @@ function search_module.random(problem, options) end
 ---@field least number seconds that none takes less than
 ---@field better boolean the start was beaten
 ---@field fits boolean the best fits into memory
+---@field noise number share by which the best's step time moves when durations do by a picosecond
 ---@field broken? string why the log ended before the search did
 ---@field size integer|number strategies of the space
 ---@field nodes integer partial strategies that were looked at
@@ -754,6 +755,7 @@ function search_module.exhaustive(problem, options) end
 ---@field step_time number seconds
 ---@field penalty number seconds that memory adds to its cost
 ---@field fits boolean whether no device has too little memory for it
+---@field noise number share by which the best's step time moves when durations do by a picosecond
 ---@field chains soapstone.chain[]
 ---@field proposals integer of all chains
 ---@field seconds number that its runs took
