@@ -197,6 +197,44 @@ claim("a deadlock says who waits for what", function()
   fails("1 process waits: process 'reader'", sim.run, sim)
 end)
 
+claim("nobody but sim:run lets time pass while processes wait", function()
+  local function trouble(f)
+    local sim = new()
+    sim:spawn("worker", function(p) p:execute("a", "3 ms") end)
+    sim:spawn("waiter", function(p) p:wait "2 ms" end)
+    sim:spawn("meddler", function(p)
+      p:wait "1 ms"
+      f(sim.world, p, sim)
+    end)
+    return sim
+  end
+  local said = "process 'meddler' let sim.world go on from 1.000 ms to 4.000 ms, past what processes wait for: time is for sim:run"
+  fails(said, function() trouble(function(world) world:advance "3 ms" end):run() end)
+  fails("process 'meddler': this process let sim.world go on from 1.000 ms to 2.500 ms",
+    function() trouble(function(world, p) world:advance_to "2.5 ms" p:wait "1 ms" end):run() end)
+  fails("process 'meddler': this process let sim.world go on", function()
+    trouble(function(world, p)
+      while world:step() do end
+      p:execute("a", 1)
+    end):run()
+  end)
+  fails("sim:run: process 'meddler' is at work in it already", function() trouble(function(_, _, sim) sim:run() end):run() end)
+
+  local sim = trouble(function() end)
+  sim:run { ["until"] = "1 ms" }
+  sim.world:advance "1.5 ms"
+  fails("sim:run: the script let sim.world go on from 1.000 ms to 2.500 ms", sim.run, sim)
+
+  sim = new() -- while nobody waits it is nobody's trouble
+  sim.world:advance "1 ms"
+  sim:spawn("late", function(p) p:wait "1 ms" end)
+  near(sim:run(), 2e-3)
+  sim.world:advance "1 ms"
+  sim:spawn("later", function(p) p:execute("a", "1 ms") end)
+  near(sim:run(), 4e-3)
+  near(sim:finish().step_time, 4e-3)
+end)
+
 claim("an error in a process has its name and the line of the script", function()
   local function in_process(f, o)
     local sim = new()

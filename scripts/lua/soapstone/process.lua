@@ -179,11 +179,31 @@ function process.new(o)
   local sim = setmetatable({
     world = world, devices = {}, device_names = {}, mailboxes = {}, of_device = {}, processes = {},
     ready = queue(), waiting = {}, timers = {}, arriving = {}, foreground = 0, timer_order = 0,
+    at = picoseconds(world.now), current = false,
   }, Sim)
   for i, device in ipairs(world.topology:device_list()) do
     sim.devices[device.name], sim.device_names[i] = i, device.name
   end
   return sim
+end
+
+-- Whether somebody wants to be told what happens.
+local function is_waited_for(sim)
+  for _, p in ipairs(sim.processes) do
+    if not p.done then return true end
+  end
+  return next(sim.arriving) ~= nil
+end
+
+-- What ended while somebody else let the run go on was told to them, and timers passed unheard: nobody would be woken.
+local function check_time(sim, who)
+  local now = picoseconds(sim.world.now)
+  if now == sim.at then return end
+  local show, from = soapstone.unit.show, sim.at
+  sim.at = now -- it is said once
+  if not is_waited_for(sim) then return end
+  refuse("%s let sim.world go on from %s to %s, past what processes wait for: time is for %s", who, show(from * 1e-12, "s"),
+    show(now * 1e-12, "s"), 'sim:run to pass (p:wait, sim:run { ["until"] = ... })')
 end
 
 -- A mailbox at a device, which is where messages to it go.
@@ -200,6 +220,7 @@ function Sim.__methods:spawn(name, f, o)
   if type(name) ~= "string" then refuse("sim:spawn: the name should be a text, not a %s", type(name)) end
   if type(f) ~= "function" then refuse("sim:spawn: process '%s' should be a function, not a %s", name, type(f)) end
   o = check_options(o, { "background", "device" }, "sim:spawn")
+  if not self.current then check_time(self, "sim:spawn: the script") end
   local device = o.device ~= nil and device_of(self, o.device, "sim:spawn: option 'device'") or nil
   local p = setmetatable({ name = name, sim = self, device = device, background = o.background and true or false,
     mailbox = new_mailbox("of " .. name, device), thread = coroutine.create(f) }, Process)
@@ -216,6 +237,7 @@ local function sleep(p, why)
   if coroutine.running() ~= p.thread then
     refuse("process '%s' is not at work: what a process does belongs into its own function", p.name)
   end
+  check_time(p.sim, "this process")
   p.why, p.since = why, p.sim.world.now
   return coroutine.yield()
 end
@@ -281,11 +303,14 @@ local function go_on(sim)
   while not sim.ready:is_empty() do
     local entry = sim.ready:take()
     local p = entry[1]
+    sim.current = p
     local ok, message = coroutine.resume(p.thread, table.unpack(entry, 2, entry.n or #entry))
+    sim.current = false
     if coroutine.status(p.thread) == "dead" then
       p.done = true
       if not p.background then sim.foreground = sim.foreground - 1 end
       if not ok then raise(p, message) end
+      check_time(sim, ("process '%s'"):format(p.name))
     end
   end
 end
@@ -314,6 +339,10 @@ function Sim.__methods:run(o)
   o = check_options(o, { "until" }, "sim:run")
   local last = o["until"] ~= nil and picoseconds(read_seconds(o["until"], "sim:run: option 'until'")) or nil
   local world = self.world
+  if self.current then
+    refuse("sim:run: process '%s' is at work in it already: a process lets time pass with p:wait", self.current.name)
+  end
+  check_time(self, "sim:run: the script")
   settle(self)
   while self.foreground > 0 do
     local timer, event = next_timer(self), world.next
@@ -321,6 +350,7 @@ function Sim.__methods:run(o)
     if timer and (not at or timer.at < at) then at = timer.at end
     if last and (not at or at > last) then break end
     if not at then refuse_deadlock(self) end
+    self.at = at
     if event and picoseconds(event) == at then
       world:step()
       tell_ended(self)
@@ -335,13 +365,18 @@ function Sim.__methods:run(o)
     end
     settle(self)
   end
-  if last and self.foreground > 0 and picoseconds(world.now) < last then world:advance_to(last * 1e-12) end
+  if last and self.foreground > 0 and picoseconds(world.now) < last then
+    self.at = last
+    world:advance_to(last * 1e-12)
+  end
   return world.now
 end
 
 -- The result of the run, once what is under way has ended.
 function Sim.__methods:finish()
-  return self.world:finish()
+  local result = self.world:finish()
+  self.at = picoseconds(self.world.now)
+  return result
 end
 
 -- -- what a process does ------------------------------------------------------------------------
