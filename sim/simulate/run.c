@@ -128,7 +128,7 @@ ss_status ss_run_new(const ss_tasks *t, const ss_run_options *o, ss_run **out, s
     r->options = *o;
     r->look = SS_LOOK_EVERY;
     bool slows = o->slowed_by_copies > 0 && o->slowed_by_copies < 1;
-    r->slowed = slows ? (uint64_t)llrint(o->slowed_by_copies * (double)SS_RUN_SPEED) : SS_RUN_SPEED;
+    r->slowed = slows ? o->slowed_by_copies : 1;
     if ((s = ss_tasks_copy(t, &r->tasks, err)) || (s = copy_priorities(r, o, err)) ||
         (s = set_out_resources(r, err)) || (s = set_out_sharing(r, err)) ||
         (o->order == SS_ORDER_PROGRAM && (s = write_programs(r, err))) ||
@@ -225,22 +225,28 @@ void ss_run_settle_task(ss_run *r, ss_run_task *x)
 {
     ss_time passed = r->now - x->since, of_latency = passed < x->latency ? passed : x->latency;
     x->latency -= of_latency;
-    ss_wide worked = (ss_wide)(uint64_t)(passed - of_latency) * x->speed;
+    ss_wide worked = x->work ? (ss_wide)(uint64_t)(passed - of_latency) * x->speed : 0;
     x->work -= worked < x->work ? worked : x->work;
     x->since = r->now;
 }
 
+ss_wide ss_run_units(double speed)
+{
+    double units = rint(ldexp(speed, 64));
+    return speed > 0 && units < 1 ? 1 : (ss_wide)units;
+}
+
 /* What its resources let it have: a route is as fast as its slowest link. */
-static uint64_t speed_of(const ss_run *r, uint32_t id)
+static ss_wide speed_of(const ss_run *r, uint32_t id)
 {
     uint32_t n;
     const uint32_t *of = ss_tasks_resources(&r->tasks, (ss_task){id}, &n);
-    uint64_t least = UINT64_MAX;
+    ss_wide least = ~(ss_wide)0;
     for (uint32_t i = 0; i < n; i++) {
         const ss_run_resource *x = &r->resource[of[i]];
-        uint64_t speed = x->speed;
+        ss_wide speed = x->speed;
         if (of[i] <= r->tasks.devices && x->crossing)
-            speed = (uint64_t)((ss_wide)speed * r->slowed / SS_RUN_SPEED);
+            speed = ss_run_units(ss_wide_double(speed) * 0x1p-64 * r->slowed);
         least = speed < least ? speed : least;
     }
     return least;
@@ -250,14 +256,13 @@ ss_status ss_run_renew(ss_run *r, uint32_t id, ss_error *err)
 {
     ss_run_task *x = &r->task[id];
     x->speed = speed_of(r, id);
-    if (x->work && !x->speed) {
-        x->event++; /* it stands still */
+    x->event++; /* what was posted before is void, also where it stands still */
+    if (x->work && !x->speed)
         return SS_OK;
-    }
     ss_wide takes = x->work ? (x->work + x->speed / 2) / x->speed : 0;
     if (takes > (ss_wide)(SS_TIME_MAX - r->now) ||
         (ss_time)takes > SS_TIME_MAX - r->now - x->latency)
-        return refuse_overflow(id, err);
+        return SS_OK; /* at this speed it never ends, and ss_run_finish says so */
     return post(r, id, r->now + x->latency + (ss_time)takes, err);
 }
 
@@ -292,7 +297,7 @@ ss_status ss_run_ready(ss_run *r, uint32_t id, ss_error *err)
 /* A device is slower while a transfer leaves or reaches it. */
 static ss_status cross_device(ss_run *r, ss_device d, bool begins, ss_error *err)
 {
-    if (!d.i || d.i > r->tasks.devices || r->slowed == SS_RUN_SPEED)
+    if (!d.i || d.i > r->tasks.devices || r->slowed == 1)
         return SS_OK;
     ss_run_resource *x = &r->resource[d.i];
     x->crossing += begins ? 1 : UINT32_MAX;
@@ -491,6 +496,9 @@ static ss_status refuse_stuck(ss_run *r, ss_error *err)
                                of[k] <= t->devices ? of[k] : of[k] - t->devices, t->n - r->done,
                                t->n);
     }
+    for (uint32_t i = 1; i <= t->n; i++)
+        if (r->task[i].stage == SS_STAGE_RUNS)
+            return refuse_overflow(i, err);
     for (uint32_t i = 1; i <= t->n; i++)
         if (r->task[i].stage == SS_STAGE_QUEUED)
             return ss_fail(err, SS_EINVAL,

@@ -9,7 +9,7 @@
 static const double most_speed = 1000;
 
 /* All that runs on a resource goes on at its new speed. */
-static ss_status renew_all(ss_run *r, uint32_t resource, uint64_t speed, ss_error *err)
+static ss_status renew_all(ss_run *r, uint32_t resource, ss_wide speed, ss_error *err)
 {
     ss_run_resource *x = &r->resource[resource];
     ss_status s = SS_OK;
@@ -50,7 +50,7 @@ static ss_status obey_link(ss_run *r, uint32_t link, double bytes_per_s, bool st
     settle_offered(r, link);
     x->bytes_per_s = bytes_per_s;
     x->stopped = stopped;
-    x->own = (uint64_t)llrint(bytes_per_s / r->tasks.bytes_per_s[link] * (double)SS_RUN_SPEED);
+    x->own = ss_run_units(bytes_per_s / r->tasks.bytes_per_s[link]);
     return renew_all(r, r->tasks.devices + link, stopped ? 0 : x->own, err);
 }
 
@@ -125,7 +125,7 @@ ss_status ss_run_set_speed(ss_run *r, ss_device device, double speed, ss_error *
     if (s)
         return s;
     ss_run_resource *x = &r->resource[device.i];
-    x->own = (uint64_t)llrint(speed * (double)SS_RUN_SPEED);
+    x->own = ss_run_units(speed);
     return renew_all(r, device.i, x->stopped ? 0 : x->own, err);
 }
 
@@ -267,7 +267,7 @@ double ss_run_latency(const ss_run *r, uint32_t link)
 
 double ss_run_speed(const ss_run *r, ss_device device)
 {
-    return (double)r->resource[device.i].speed / (double)SS_RUN_SPEED;
+    return ss_wide_double(r->resource[device.i].speed) * 0x1p-64;
 }
 
 double ss_run_mean_bandwidth(const ss_run *r, uint32_t link, ss_time until)

@@ -6,15 +6,17 @@
 #include "simulate/run.h"
 #include "simulate/sharing.h"
 
-/* A speed of 1.  Speeds are whole, so that to work in two pieces is the same as in one. */
-#define SS_RUN_SPEED (UINT64_C(1) << 32)
+/* A speed of 1.  Speeds are whole numbers of 2^-64, so that to work in two pieces is the same as in one, and a
+ * speed of 1e-9 is what was said to 3e-11 of it.  The longest hold has work below 2^127, and no speed is above
+ * 2^74: what worked until its end never overflows. */
+#define SS_RUN_SPEED ((ss_wide)1 << 64)
 
 typedef struct ss_run_task {
     ss_time ready, start, end, finish;
     ss_time latency;   /* of it to come before the work, at whatever speed */
     ss_wide work;      /* to come: picoseconds at speed 1, times SS_RUN_SPEED */
     ss_time since;     /* when these two were so */
-    uint64_t speed;    /* of the work */
+    ss_wide speed;     /* of the work */
     uint32_t missing;  /* predecessors that are not done */
     uint32_t event;    /* the last that was posted for it: earlier ones are void */
     uint32_t more_out; /* first of the edges to tasks that were added; 0: none */
@@ -35,11 +37,11 @@ typedef struct ss_run_resource {
     uint32_t room;  /* how many may still start */
     uint32_t *runs; /* [running] */
     uint32_t running, runs_cap;
-    uint64_t speed;
+    ss_wide speed;
     double latency_s;   /* links: as it is now */
     uint32_t crossing;  /* devices: transfers that leave or reach it */
     uint32_t next;      /* devices, SS_ORDER_PROGRAM: position in `program` */
-    uint64_t own;       /* what speed is if it does not stand still */
+    ss_wide own;        /* what speed is if it does not stand still */
     bool stopped;       /* paused or failed */
     bool changed;       /* links: the next three count */
     double bytes_per_s; /* of its own */
@@ -61,7 +63,7 @@ struct ss_run {
     ss_run_options options;
     int32_t *priority;
     uint32_t priorities;
-    uint64_t slowed; /* the speed of a device that is slowed by copies, against its own */
+    double slowed; /* the speed of a device that is slowed by copies, against its own */
     bool broken;
 
     ss_time now;
@@ -116,6 +118,8 @@ ss_status ss_run_follow_plan(ss_run *r, ss_error *err);
 
 /* ---- run.c ---- */
 
+/* A speed as a number of 2^-64, above 0 if it is, however small. */
+ss_wide ss_run_units(double speed);
 ss_status ss_run_begin_task(ss_run *r, uint32_t id, ss_error *err); /* it starts now */
 ss_status ss_run_refuse_broken(const ss_run *r, ss_error *err);
 /* Brings latency and work to what they are now. */

@@ -67,18 +67,18 @@ static bool draw_graph(void)
 
 static void draw_change(ss_change *c)
 {
-    static const double shares[] = {0, 0.25, 0.5, 1, 2};
+    static const double shares[] = {0, 0.25, 0.5, 1, 2, 3.0 / 1024, 1.0 / 256};
     *c = (ss_change){.at = draw(draw(3) ? 40 : 200),
                      .kind = graph.links ? (ss_change_kind)draw(SS_CHANGES)
                                          : (ss_change_kind)(SS_CHANGE_SPEED + draw(4)),
                      .share = 1,
                      .latency_s = draw(2) ? -1 : draw(5) * 1e-12,
                      .bytes_per_s = -1,
-                     .speed = shares[draw(5)]};
+                     .speed = shares[draw(draw(4) ? 5 : 7)]};
     bool link = c->kind <= SS_CHANGE_LINK_WORKS;
     c->who = 1 + draw(link ? graph.links : graph.devices);
     if (link && draw(2))
-        c->bytes_per_s = graph.bytes_per_s[c->who] * shares[draw(5)];
+        c->bytes_per_s = graph.bytes_per_s[c->who] * shares[draw(draw(4) ? 5 : 7)];
 }
 
 static ss_run_options draw_options(void)

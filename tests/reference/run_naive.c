@@ -4,21 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPEED_1 = 64, MOST_HELD = 16 };
+/* Speeds are whole numbers of 2^-20 here: enough for those of a test, which ends within some thousand ps. */
+enum { SPEED_1 = 1 << 20, MOST_HELD = 16 };
 
 enum { WAITS, QUEUED, RUNS, ARRIVES, DONE };
 
 typedef struct task {
     int stage;
     ss_time ready, start, end, finish;
-    int64_t latency, work; /* work in 1/64 ps of speed 1 */
+    int64_t latency, work; /* work in 2^-20 ps of speed 1 */
     ss_time lag;
 } task;
 
 typedef struct resource {
     uint32_t runs, next; /* next: how many of its program have started */
     bool stopped;
-    int64_t speed;   /* in 1/64 */
+    int64_t speed;   /* in 2^-20 */
     ss_time latency; /* links: now */
 } resource;
 

@@ -106,6 +106,61 @@ static void a_device_that_failed_begins_anew(void)
     ss_run_free(r);
 }
 
+/* To 1e-9, and the picosecond that each of two changes rounds. */
+static void nearly_at(ss_time got, double wanted_ps)
+{
+    CHECK(fabs((double)got - wanted_ps) <= 1 + 1e-9 * wanted_ps, "%lld ps, not %.0f",
+          (long long)got, wanted_ps);
+}
+
+/* A third of the work at full speed, a third at 9e-6 of it, and the rest at what is asked. */
+static void speeds_far_below_1_are_what_was_said(void)
+{
+    static const double speeds[] = {0.7, 1e-3, 7e-6, 1e-9, 3e-11, 900};
+    const double third = 3e6;
+    for (size_t k = 0; k < sizeof speeds / sizeof *speeds; k++)
+        for (int mode = 0; mode <= SS_LINKS_FIFO_PATH; mode++) {
+            double slow = 0.3 * 3e-5, second = third / slow;
+            open_graph((ss_links_mode)mode);
+            ss_task a = compute(2, 3 * (ss_time)third, (ss_task){0});
+            ss_task b = transfer(3, 9 * (ss_time)third / 6, (ss_task){0}); /* at half a byte a ps */
+            ss_run *r = start(NULL);
+            CHECK_OK(ss_run_advance(r, (ss_time)third, &err));
+            CHECK_OK(ss_run_set_speed(r, (ss_device){2}, slow, &err));
+            CHECK_OK(ss_run_set_link(r, 3, 5e11 * slow, 0, &err));
+            CHECK_OK(ss_run_advance(r, (ss_time)(third + second / 3), &err)); /* looked at */
+            CHECK_OK(ss_run_advance(r, (ss_time)(third + second), &err));
+            CHECK_OK(ss_run_set_speed(r, (ss_device){2}, speeds[k], &err));
+            CHECK_OK(ss_run_set_link(r, 3, 5e11 * speeds[k], 0, &err));
+            CHECK(ss_run_speed(r, (ss_device){2}) / speeds[k] - 1 < 1e-9);
+            CHECK_OK(ss_run_finish(r, &err));
+            nearly_at(end_of(r, a), third + second + third / speeds[k]);
+            nearly_at(end_of(r, b), third + second + third / speeds[k]);
+            ss_run_free(r);
+        }
+}
+
+/* 1e-17 of its speed is more than nothing, and 100 ps take 116 days: it may be mended. */
+static void what_would_end_too_late_is_named_and_can_be_mended(void)
+{
+    open_graph(SS_LINKS_FIFO_HOP);
+    ss_task a = compute(2, 100, (ss_task){0});
+    transfer(3, 100, (ss_task){0});
+    ss_run *r = start(NULL);
+    CHECK_OK(ss_run_advance(r, 30, &err));
+    CHECK_OK(ss_run_set_speed(r, (ss_device){2}, 1e-30, &err));
+    CHECK_OK(ss_run_set_link(r, 3, 1e-6, 0, &err));
+    CHECK(ss_run_speed(r, (ss_device){2}) > 0);
+    CHECK(ss_run_finish(r, &err) == SS_ERANGE);
+    CHECK_TEXT(err.text, "task 1 would end later than 106 days");
+    CHECK_OK(ss_run_advance(r, 1030, &err));
+    CHECK_OK(ss_run_set_speed(r, (ss_device){2}, 1, &err));
+    CHECK_OK(ss_run_set_link(r, 3, 1e12, 0, &err));
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(end_of(r, a) == 1100);
+    ss_run_free(r);
+}
+
 static void what_can_never_end_is_named(void)
 {
     open_graph(SS_LINKS_FIFO_HOP);
@@ -495,6 +550,8 @@ int main(void)
     RUN(a_device_that_slows_down_takes_longer_for_what_is_left);
     RUN(a_device_that_is_paused_goes_on_where_it_was);
     RUN(a_device_that_failed_begins_anew);
+    RUN(speeds_far_below_1_are_what_was_said);
+    RUN(what_would_end_too_late_is_named_and_can_be_mended);
     RUN(what_can_never_end_is_named);
     RUN(a_link_that_slows_down_keeps_its_latency);
     RUN(flows_go_on_with_what_a_link_has_left);
