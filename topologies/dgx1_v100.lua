@@ -13,6 +13,7 @@
 --   latencies   FlexFlow's example of a machine file (machine_config_example, 2021): 1 us for NVLink
 --               and PCIe, 0.4 us between processors, 0.507 us for a network adapter
 
+local fabric = require "soapstone.fabric"
 local options = require "soapstone.options"
 local topology = require "soapstone.topology"
 
@@ -31,21 +32,25 @@ local cube = {
 return function(o)
   o = options(o, {
     nodes = 1, kind = "v100", relay = false,
-    nvlink = options.quantity("24.2 GB/s", "B/s"),
-    pcie = options.quantity("11.3 GB/s", "B/s"),
-    qpi = options.quantity("38.4 GB/s", "B/s"),
-    infiniband = options.quantity("100 Gb/s", "B/s"),
-    nvlink_latency = options.quantity("1 us", "s"),
-    pcie_latency = options.quantity("1 us", "s"),
-    qpi_latency = options.quantity("400 ns", "s"),
-    infiniband_latency = options.quantity("507 ns", "s"),
+    nvlink = fabric.bandwidth("24.2 GB/s"),
+    pcie = fabric.bandwidth("11.3 GB/s"),
+    qpi = fabric.bandwidth("38.4 GB/s"),
+    infiniband = fabric.bandwidth("100 Gb/s"),
+    nvlink_latency = fabric.latency("1 us"),
+    pcie_latency = fabric.latency("1 us"),
+    qpi_latency = fabric.latency("400 ns"),
+    infiniband_latency = fabric.latency("507 ns"),
   })
-  local pcie = { kind = "pcie", bandwidth = o.pcie, latency = o.pcie_latency }
-  local qpi = { kind = "qpi", bandwidth = o.qpi, latency = o.qpi_latency }
+  fabric.refuse_size(8.0 * o.nodes, 6.0 * o.nodes + 1, 2 * 33.0 * o.nodes)
+  local pcie = fabric.cable { kind = "pcie", bandwidth = o.pcie, latency = o.pcie_latency }
+  local qpi = fabric.cable { kind = "qpi", bandwidth = o.qpi, latency = o.qpi_latency }
+  local nvlink = {}
+  for links = 1, 2 do
+    nvlink[links] = fabric.cable { kind = "nvlink", bandwidth = links * o.nvlink, latency = o.nvlink_latency }
+  end
   -- Weight 2: inside a machine the way over both processors has fewer links than that over the
   -- network only if the network's count more.
-  local infiniband = { kind = "ib", bandwidth = o.infiniband, latency = o.infiniband_latency,
-    weight = 2 }
+  local infiniband = fabric.cable { kind = "ib", bandwidth = o.infiniband, latency = o.infiniband_latency, weight = 2 }
 
   local t = topology.new { name = "dgx1_v100" }
   local network = o.nodes > 1 and t:switch "network"
@@ -73,8 +78,7 @@ return function(o)
       for k = i + 1, 8 do
         local links = cube[i][k]
         if links then
-          t:link(gpus[i], gpus[k], { kind = "nvlink", bandwidth = links * o.nvlink,
-            latency = o.nvlink_latency })
+          t:link(gpus[i], gpus[k], nvlink[links])
         end
       end
     end

@@ -15,12 +15,12 @@ local nvswitch = require "topologies.nvswitch"
 return function(o)
   o = options(o, fabric.options {
     nodes = 1, kind = options.choice("a100", { "a100", "a100_80gb" }),
-    nvlink = options.quantity("274 GB/s", "B/s"),
-    pcie = options.quantity("22.6 GB/s", "B/s"),
-    infiniband = options.quantity("200 Gb/s", "B/s"),
-    nvlink_latency = options.quantity("500 ns", "s"),
-    pcie_latency = options.quantity("1 us", "s"),
-    infiniband_latency = options.quantity("507 ns", "s"),
+    nvlink = fabric.bandwidth("274 GB/s"),
+    pcie = fabric.bandwidth("22.6 GB/s"),
+    infiniband = fabric.bandwidth("200 Gb/s"),
+    nvlink_latency = fabric.latency("500 ns"),
+    pcie_latency = fabric.latency("1 us"),
+    infiniband_latency = fabric.latency("507 ns"),
   })
   o.name = "dgx_a100"
   return nvswitch(o)

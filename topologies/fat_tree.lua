@@ -18,16 +18,30 @@
 
 local fabric = require "soapstone.fabric"
 local options = require "soapstone.options"
-local soapstone = require "soapstone"
 local topology = require "soapstone.topology"
 
 local function checked(name, list)
   for l, n in ipairs(list) do
     if math.type(n) ~= "integer" or n < 1 or n > 1000000 then
-      options.refuse("option '%s': entry %d is %s; whole numbers from 1 are wanted", name, l, n)
+      options.refuse("option '%s': entry %d is %s; whole numbers from 1 to 1000000 are wanted", name, l, n)
     end
   end
   return list
+end
+
+-- The number of devices, if all that there would be is not too much.  A switch of level l stands for down[1] * ... *
+-- down[l] devices, up[1] * ... * up[l - 1] times.
+local function refuse_size(down, up)
+  local devices = 1.0
+  for _, n in ipairs(down) do devices = devices * n end
+  local groups, copies, switches, links = devices, 1.0, 0.0, 2 * devices
+  for l, n in ipairs(down) do
+    groups, copies = groups / n, l > 1 and copies * up[l - 1] or 1
+    switches = switches + groups * copies
+    links = links + 2 * groups * copies * (up[l] or 0)
+  end
+  fabric.refuse_size(devices, switches, links)
+  return math.tointeger(devices)
 end
 
 -- How many there are below and above a switch of each level.
@@ -35,6 +49,11 @@ local function shape(o)
   local down, up = {}, {}
   if #o.down > 0 then
     down, up = checked("down", o.down), checked("up", o.up)
+    for _, name in ipairs { "radix", "levels" } do
+      if options.is_given(o, name) then
+        options.refuse("option '%s' is for trees of switches with so many ports; this one is given by 'down' and 'up'", name)
+      end
+    end
     if #up ~= #down - 1 then
       options.refuse("option 'up' has %d entries, and 'down' %d; every level but the top has ways up", #up, #down)
     end
@@ -48,12 +67,7 @@ local function shape(o)
     end
     if o.levels == 1 then down[1] = o.radix end
   end
-  local devices = 1
-  for _, n in ipairs(down) do
-    devices = devices * n
-    if devices > 1000000 then options.refuse("this tree has more than 1000000 devices") end
-  end
-  return down, up, devices
+  return down, up, refuse_size(down, up)
 end
 
 local function name_of(level, levels, group, groups, copy)
@@ -63,35 +77,32 @@ local function name_of(level, levels, group, groups, copy)
   return groups == 1 and ("level%d.%d"):format(level, copy) or ("level%d.%d.%d"):format(level, group, copy)
 end
 
-local function seconds(name, value)
-  local ok, latency = pcall(soapstone.unit.read, value, "s")
-  if not ok then options.refuse("option '%s' should be a time, or a list with a time for each level", name) end
-  return latency
-end
-
 return function(o)
   o = options(o, {
     radix = options.count(8, { min = 2, max = 4096 }), levels = options.count(2, { min = 1, max = 8 }),
-    down = {}, up = {}, oversubscription = options.any(1), kind = "h100",
-    per_machine = options.count(nil, { min = 1 }),
-    bandwidth = options.quantity("48 GB/s", "B/s"),
-    latency = options.quantity("507 ns", "s"),
-    switch_latency = options.any "350 ns",
+    down = options.list({}, "whole numbers, what is below a switch of each level"),
+    up = options.list({}, "whole numbers, the ways up from each level but the top"),
+    oversubscription = options.any(1, "a number, or a list with one for each level, 0.001 to 1e6"), kind = "h100",
+    per_machine = options.count(nil, { min = 1, unless = "the devices of a leaf unless given" }),
+    bandwidth = fabric.bandwidth("48 GB/s"),
+    latency = fabric.latency("507 ns"),
+    switch_latency = options.any("350 ns", "a time, or a list with one for each level"),
     routing = options.choice("ecmp", { "shortest", "ecmp" }), routing_seed = 0,
   })
   local down, up, devices = shape(o)
   local levels = #down
   local over = fabric.by_level("oversubscription", o.oversubscription, levels - 1, fabric.factor)
-  local latency = fabric.by_level("switch_latency", o.switch_latency, levels - 1, seconds)
+  local latency = fabric.by_level("switch_latency", o.switch_latency, levels - 1, fabric.seconds)
   local t = topology.new { name = "fat_tree", routing = o.routing, routing_seed = o.routing_seed }
 
   local leaves, groups = {}, devices // down[1]
   local per_machine = o.per_machine or down[1]
+  local leg = fabric.cable { bandwidth = o.bandwidth, latency = o.latency }
   for leaf = 1, groups do
     leaves[leaf] = { t:switch(name_of(1, levels, leaf, groups, 1)) }
     for d = (leaf - 1) * down[1] + 1, leaf * down[1] do
       local device = t:device("d" .. d, { kind = o.kind, machine = (d - 1) // per_machine + 1 })
-      t:link(device, leaves[leaf][1], { bandwidth = o.bandwidth, latency = o.latency })
+      t:link(device, leaves[leaf][1], leg)
     end
   end
 
@@ -102,6 +113,7 @@ return function(o)
     local above = {}
     groups = groups // down[l]
     bandwidth = fabric.share(bandwidth * down[l - 1], up[l - 1], over[l - 1])
+    local joint = fabric.cable { bandwidth = bandwidth, latency = latency[l - 1] }
     for g = 1, groups do
       above[g] = {}
       for copy = 1, #below[1] * up[l - 1] do
@@ -111,8 +123,7 @@ return function(o)
     for g, switches in ipairs(below) do
       for copy, switch in ipairs(switches) do
         for way = 1, up[l - 1] do
-          t:link(switch, above[(g - 1) // down[l] + 1][(copy - 1) * up[l - 1] + way],
-            { bandwidth = bandwidth, latency = latency[l - 1] })
+          t:link(switch, above[(g - 1) // down[l] + 1][(copy - 1) * up[l - 1] + way], joint)
         end
       end
     end

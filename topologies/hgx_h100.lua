@@ -15,12 +15,12 @@ local nvswitch = require "topologies.nvswitch"
 return function(o)
   o = options(o, fabric.options {
     nodes = 1, kind = "h100",
-    nvlink = options.quantity("376 GB/s", "B/s"),
-    pcie = options.quantity("45.2 GB/s", "B/s"),
-    infiniband = options.quantity("400 Gb/s", "B/s"),
-    nvlink_latency = options.quantity("500 ns", "s"),
-    pcie_latency = options.quantity("1 us", "s"),
-    infiniband_latency = options.quantity("507 ns", "s"),
+    nvlink = fabric.bandwidth("376 GB/s"),
+    pcie = fabric.bandwidth("45.2 GB/s"),
+    infiniband = fabric.bandwidth("400 Gb/s"),
+    nvlink_latency = fabric.latency("500 ns"),
+    pcie_latency = fabric.latency("1 us"),
+    infiniband_latency = fabric.latency("507 ns"),
   })
   o.name = "hgx_h100"
   return nvswitch(o)

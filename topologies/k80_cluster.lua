@@ -13,21 +13,23 @@
 --   latencies   FlexFlow's example of a machine file (machine_config_example, 2021): 1 us for PCIe,
 --               0.507 us for a network adapter
 
+local fabric = require "soapstone.fabric"
 local options = require "soapstone.options"
 local topology = require "soapstone.topology"
 
 return function(o)
   o = options(o, {
     nodes = 16, gpus = options.count(4, { min = 1, max = 4 }), kind = "k80",
-    pair = options.quantity("11 GB/s", "B/s"),
-    host = options.quantity("11.3 GB/s", "B/s"),
-    infiniband = options.quantity("54.3 Gb/s", "B/s"),
-    pcie_latency = options.quantity("1 us", "s"),
-    infiniband_latency = options.quantity("507 ns", "s"),
+    pair = fabric.bandwidth("11 GB/s"),
+    host = fabric.bandwidth("11.3 GB/s"),
+    infiniband = fabric.bandwidth("54.3 Gb/s"),
+    pcie_latency = fabric.latency("1 us"),
+    infiniband_latency = fabric.latency("507 ns"),
   })
-  local pair = { kind = "pcie", bandwidth = o.pair, latency = o.pcie_latency }
-  local up = { kind = "pcie", bandwidth = o.host, latency = o.pcie_latency }
-  local infiniband = { kind = "ib", bandwidth = o.infiniband, latency = o.infiniband_latency }
+  fabric.refuse_size(1.0 * o.nodes * o.gpus, 1.0 * o.nodes * (1 + (o.gpus + 1) // 2) + 1, 2.0 * o.nodes * (o.gpus + 3))
+  local pair = fabric.cable { kind = "pcie", bandwidth = o.pair, latency = o.pcie_latency }
+  local up = fabric.cable { kind = "pcie", bandwidth = o.host, latency = o.pcie_latency }
+  local infiniband = fabric.cable { kind = "ib", bandwidth = o.infiniband, latency = o.infiniband_latency }
 
   local t = topology.new { name = "k80_cluster" }
   local network = o.nodes > 1 and t:switch "network"

@@ -19,14 +19,33 @@ local fabric = require "soapstone.fabric"
 local options = require "soapstone.options"
 local topology = require "soapstone.topology"
 
-local function refuse_shape(o)
-  if o.gpus % o.nics ~= 0 and o.nics % o.gpus ~= 0 then
-    options.refuse("option 'nics': %d adapters cannot be shared evenly by %d GPUs", o.nics, o.gpus)
+-- Options that do nothing on this fabric are refused: who gives them means something else.
+local function refuse_idle(o)
+  for _, name in ipairs { "pod", "spines", "oversubscription" } do
+    if o.fabric == "switch" and options.is_given(o, name) then
+      options.refuse("option '%s' is for fabric = \"leaves\" or \"rails\": one switch has no leaves", name)
+    end
   end
   if o.relay and o.fabric ~= "rails" then
     options.refuse "option 'relay' is for fabric = \"rails\": on one switch or leaf every GPU reaches all others"
   end
-  local pods = (o.nodes + o.pod - 1) // o.pod
+end
+
+local function refuse_size(o)
+  local pods, machines = (o.nodes - 1) // o.pod + 1, 1.0 * o.nodes
+  local networked = o.nodes > 1 and machines or 0
+  local nics, joins = networked * o.nics, networked * math.max(o.nics, o.gpus)
+  local leaves = networked == 0 and 0 or o.fabric == "rails" and 1.0 * pods * o.nics or o.fabric == "leaves" and pods or 1
+  local spines = o.fabric ~= "switch" and leaves > 1 and o.spines or 0
+  fabric.refuse_size(machines * o.gpus, machines + nics + leaves + spines,
+    2 * (machines * o.gpus + joins + nics + 1.0 * leaves * spines))
+end
+
+local function refuse_shape(o)
+  if o.gpus % o.nics ~= 0 and o.nics % o.gpus ~= 0 then
+    options.refuse("option 'nics': %d adapters cannot be shared evenly by %d GPUs", o.nics, o.gpus)
+  end
+  local pods = (o.nodes - 1) // o.pod + 1
   if o.fabric == "switch" or o.spines > 0 then return end
   if pods > 1 then
     options.refuse("option 'spines' is 0, and %d pods of %d machines need some between them", pods, o.pod)
@@ -43,11 +62,11 @@ local function network_of(t, o)
   end
   local rails = o.fabric == "rails"
   local leaves, spines = {}, {}
-  local pods = (o.nodes + o.pod - 1) // o.pod
+  local pods = (o.nodes - 1) // o.pod + 1
   local several = pods > 1 or (rails and o.nics > 1)
   for s = 1, several and o.spines or 0 do spines[s] = t:switch("spine" .. s) end
   local down = o.infiniband * o.pod * (rails and 1 or o.nics)
-  local up = { kind = "ib", latency = o.infiniband_latency, weight = o.relay and 2 or 1,
+  local up = fabric.cable { kind = "ib", latency = o.infiniband_latency, weight = o.relay and 2 or 1,
     bandwidth = #spines > 0 and fabric.share(down, #spines, o.oversubscription) or 1 }
   return function(machine, adapter)
     local pod = (machine - 1) // o.pod + 1
@@ -63,20 +82,22 @@ end
 return function(o)
   o = options(o, fabric.options {
     name = "nvswitch", nodes = 1, gpus = 8, kind = options.required "text",
-    nvlink = options.required("quantity", "B/s"),
-    pcie = options.required("quantity", "B/s"),
-    infiniband = options.required("quantity", "B/s"),
-    nvlink_latency = options.required("quantity", "s"),
-    pcie_latency = options.required("quantity", "s"),
-    infiniband_latency = options.required("quantity", "s"),
+    nvlink = fabric.bandwidth(),
+    pcie = fabric.bandwidth(),
+    infiniband = fabric.bandwidth(),
+    nvlink_latency = fabric.latency(),
+    pcie_latency = fabric.latency(),
+    infiniband_latency = fabric.latency(),
   })
   o.nics = o.nics or o.gpus
+  refuse_idle(o)
   refuse_shape(o)
-  local nvlink = { kind = "nvlink", bandwidth = o.nvlink, latency = o.nvlink_latency }
+  refuse_size(o)
+  local nvlink = fabric.cable { kind = "nvlink", bandwidth = o.nvlink, latency = o.nvlink_latency }
   -- Over an adapter that two GPUs share there is a way between them with as few links as over the crossbar.
-  local pcie = { kind = "pcie", bandwidth = o.pcie, latency = o.pcie_latency,
+  local pcie = fabric.cable { kind = "pcie", bandwidth = o.pcie, latency = o.pcie_latency,
     weight = o.nics < o.gpus and 2 or 1 }
-  local infiniband = { kind = "ib", bandwidth = o.infiniband, latency = o.infiniband_latency }
+  local infiniband = fabric.cable { kind = "ib", bandwidth = o.infiniband, latency = o.infiniband_latency }
 
   local t = topology.new { name = o.name, routing_seed = o.routing_seed,
     routing = o.routing or (o.fabric == "switch" and "shortest" or "ecmp") }

@@ -11,22 +11,24 @@
 --
 -- A transfer between machines goes GPU, host, switch, host, GPU; GPUs do not forward.
 
+local fabric = require "soapstone.fabric"
 local options = require "soapstone.options"
 local topology = require "soapstone.topology"
 
 return function(o)
   o = options(o, {
     nodes = 4, gpus = 4, kind = "p100",
-    nvlink = options.quantity("18.3 GB/s", "B/s"),
-    pcie = options.quantity("11.3 GB/s", "B/s"),
-    infiniband = options.quantity("100 Gb/s", "B/s"),
-    nvlink_latency = options.quantity("1 us", "s"),
-    pcie_latency = options.quantity("1 us", "s"),
-    infiniband_latency = options.quantity("507 ns", "s"),
+    nvlink = fabric.bandwidth("18.3 GB/s"),
+    pcie = fabric.bandwidth("11.3 GB/s"),
+    infiniband = fabric.bandwidth("100 Gb/s"),
+    nvlink_latency = fabric.latency("1 us"),
+    pcie_latency = fabric.latency("1 us"),
+    infiniband_latency = fabric.latency("507 ns"),
   })
-  local nvlink = { kind = "nvlink", bandwidth = o.nvlink, latency = o.nvlink_latency }
-  local pcie = { kind = "pcie", bandwidth = o.pcie, latency = o.pcie_latency }
-  local infiniband = { kind = "ib", bandwidth = o.infiniband, latency = o.infiniband_latency }
+  fabric.refuse_size(1.0 * o.nodes * o.gpus, 1.0 * o.nodes + 1, 2.0 * o.nodes * (1 + o.gpus * (o.gpus + 1.0) / 2))
+  local nvlink = fabric.cable { kind = "nvlink", bandwidth = o.nvlink, latency = o.nvlink_latency }
+  local pcie = fabric.cable { kind = "pcie", bandwidth = o.pcie, latency = o.pcie_latency }
+  local infiniband = fabric.cable { kind = "ib", bandwidth = o.infiniband, latency = o.infiniband_latency }
 
   local t = topology.new { name = "p100_cluster" }
   local network = o.nodes > 1 and t:switch "network"

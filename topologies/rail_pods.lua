@@ -8,6 +8,7 @@
 -- machine, as communication libraries do.  `nodes` are the machines of a pod; the presets are those of hgx_h100,
 -- and a rail switch with 64 ports of 400 Gb/s (NVIDIA Quantum-2) takes 32 machines and as many ways up.
 
+local fabric = require "soapstone.fabric"
 local options = require "soapstone.options"
 local nvswitch = require "topologies.nvswitch"
 
@@ -16,15 +17,16 @@ return function(o)
     pods = 2, nodes = 4, gpus = 8, kind = "h100",
     spines = options.count(4, { min = 0 }),
     oversubscription = options.number(1, { min = 1e-3, max = 1e6 }), relay = false,
-    nvlink = options.quantity("376 GB/s", "B/s"),
-    pcie = options.quantity("45.2 GB/s", "B/s"),
-    infiniband = options.quantity("400 Gb/s", "B/s"),
-    nvlink_latency = options.quantity("500 ns", "s"),
-    pcie_latency = options.quantity("1 us", "s"),
-    infiniband_latency = options.quantity("507 ns", "s"),
+    nvlink = fabric.bandwidth("376 GB/s"),
+    pcie = fabric.bandwidth("45.2 GB/s"),
+    infiniband = fabric.bandwidth("400 Gb/s"),
+    nvlink_latency = fabric.latency("500 ns"),
+    pcie_latency = fabric.latency("1 us"),
+    infiniband_latency = fabric.latency("507 ns"),
     routing = options.choice("ecmp", { "shortest", "ecmp" }), routing_seed = 0,
   })
   o.name, o.fabric, o.pod = "rail_pods", "rails", o.nodes
+  fabric.refuse_size(1.0 * o.nodes * o.pods * o.gpus, 1.0 * o.nodes * o.pods, 0)
   o.nodes, o.pods = o.nodes * o.pods, nil
   return nvswitch(o)
 end

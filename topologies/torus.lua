@@ -13,32 +13,33 @@
 --              Communications of the ACM 63(7), 2020)
 --   latency    1 us (assumed)
 
+local fabric = require "soapstone.fabric"
 local options = require "soapstone.options"
 local topology = require "soapstone.topology"
 
 local function checked(sizes)
-  local n = 1
+  local n = 1.0
   if #sizes == 0 then options.refuse("option 'sizes' is empty; { 4, 4 } is a torus of 16") end
   for i, size in ipairs(sizes) do
     if math.type(size) ~= "integer" or size < 1 then
       options.refuse("option 'sizes': size %d is %s; whole numbers from 1 are wanted", i, size)
     end
     n = n * size
-    if n > 1000000 then options.refuse("option 'sizes' makes more than 1000000 devices") end
   end
-  return n
+  fabric.refuse_size(n, 0, 2 * n * #sizes)
+  return math.tointeger(n)
 end
 
 return function(o)
   o = options(o, {
-    sizes = { 4, 4 }, kind = "tpu_v3", wrap = true,
-    bandwidth = options.quantity("50 GB/s", "B/s"),
-    latency = options.quantity("1 us", "s"),
+    sizes = options.list({ 4, 4 }, "whole numbers, a size for each dimension"), kind = "tpu_v3", wrap = true,
+    bandwidth = fabric.bandwidth("50 GB/s"),
+    latency = fabric.latency("1 us"),
     routing = options.choice("shortest", { "shortest", "ecmp" }), routing_seed = 0,
   })
   local count = checked(o.sizes)
   local t = topology.new { name = "torus", routing = o.routing, routing_seed = o.routing_seed }
-  local joint = { bandwidth = o.bandwidth, latency = o.latency }
+  local joint = fabric.cable { bandwidth = o.bandwidth, latency = o.latency }
 
   -- Device i has the coordinates (i - 1) // stride % size, the last dimension fastest.
   local strides, stride = {}, 1

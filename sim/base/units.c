@@ -43,8 +43,9 @@ typedef struct suffix {
 } suffix;
 
 static const suffix prefixes[] = {{"", 1},        {"k", 1e3},     {"M", 1e6},     {"G", 1e9},
-                                  {"T", 1e12},    {"P", 1e15},    {"Ki", 0x1p10}, {"Mi", 0x1p20},
-                                  {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}};
+                                  {"T", 1e12},    {"P", 1e15},    {"E", 1e18},    {"Ki", 0x1p10},
+                                  {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50},
+                                  {"Ei", 0x1p60}};
 static const suffix seconds[] = {{"s", 1},
                                  {"ms", 1e-3},
                                  {"us", 1e-6},

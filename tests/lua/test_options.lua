@@ -36,6 +36,9 @@ claim("a preset says what its option may be", function()
   fails("option 'sizes' should be a table", options, { sizes = 1 }, presets)
   fails("\"25 GB\" is in bytes; expected bytes per second", options, { speed = "25 GB" }, presets)
   fails("option 'mode' cannot be 'rng'; did you mean 'ring'?", options, { mode = "rng" }, presets)
+  fails("option 'heads' is not a number (nan)", options, { heads = 0 / 0 }, presets)
+  fails("option 'heads' is 1e+300; it must be at most 64", options, { heads = 1e300 }, presets)
+  fails("option 'heads' is -1e+300; it must be at least 2", options, { heads = -1e300 }, presets)
   fails("option 'heads' is 65; it must be at most 64", options, { heads = 65 }, presets)
   fails("option 'batch' is missing", options, {}, { batch = options.required "count" })
 end)
@@ -77,17 +80,23 @@ claim("help tells what a function of options declares, and makes nothing", funct
   local function make(o)
     o = options(o, { width = 4, share = 0.5, kind = "p100", flag = false, list = {},
       rate = options.quantity("25 GB/s", "B/s"), way = options.choice("up", { "up", "down" }),
-      some = options.count(3, { min = 2, max = 7 }), must = options.required "count", any = options.any("x") })
+      some = options.count(3, { min = 2, max = 7 }), must = options.required "count", any = options.any("x"),
+      sizes = options.list({ 4, 4 }, "whole numbers"), machines = { { kind = "a", devices = 4 } },
+      level = options.any(1, "a number or a list"), later = options.count(nil, { min = 1, unless = "as many as fit" }) })
     made = made + 1
   end
   equal(options.help(make), table.concat({
     "  any                  of several kinds; x unless given",
     "  flag                 true or false; false unless given",
     "  kind                 a text; p100 unless given",
+    "  later                a whole number, at least 1; as many as fit",
+    "  level                a number or a list; 1 unless given",
     "  list                 a table; {} unless given",
+    "  machines             a table; { { devices = 4, kind = \"a\" } } unless given",
     "  must                 a whole number; must be given",
     "  rate                 a quantity in B/s; 25 GB/s unless given",
     "  share                a number; 0.5 unless given",
+    "  sizes                a list of whole numbers; { 4, 4 } unless given",
     "  some                 a whole number, 2 to 7; 3 unless given",
     "  way                  one of up, down; up unless given",
     "  width                a whole number, at least 1; 4 unless given", "" }, "\n"))

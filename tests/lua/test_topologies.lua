@@ -30,9 +30,9 @@ claim("options that are misspelt, mistyped or out of bounds are refused by name"
   fails("option 'infiniband'", make.p100_cluster, { infiniband = "100 Gb" })
   fails("option 'nvlink'", make.hgx_h100, { nvlink = true })
   fails("option 'kind' cannot be 'a10'; did you mean 'a100'?", make.dgx_a100, { kind = "a10" })
-  fails("bandwidth is 0 B/s", make.star, { bandwidth = 0 })
-  fails("bandwidth is -5 B/s", make.full_mesh, { bandwidth = -5 })
-  fails("latency is -1 seconds", make.two_level_tree, { latency = -1 })
+  fails("star: option 'bandwidth' is 0 B/s; it must be above 0 B/s and at most 1.000 EB/s", make.star, { bandwidth = 0 })
+  fails("option 'bandwidth' is -5 B/s", make.full_mesh, { bandwidth = -5 })
+  fails("option 'latency' is -1.000 s; it must be at least 0 s", make.two_level_tree, { latency = -1 })
   fails("option 'oversubscription' is 0", make.two_level_tree, { oversubscription = 0 })
   fails("option 'devices' is 1; it must be at least 2", make.ring, { devices = 1 })
   fails("option 'one_way' should be true or false", make.ring, { one_way = 1 })
@@ -41,7 +41,8 @@ claim("options that are misspelt, mistyped or out of bounds are refused by name"
   fails("size 2 is 0; whole numbers from 1 are wanted", make.torus, { sizes = { 3, 0 } })
   fails("size 1 is 2.5", make.torus, { sizes = { 2.5 } })
   fails("size 1 is four", make.torus, { sizes = { "four" } })
-  fails("more than 1000000 devices", make.torus, { sizes = { 1000, 1000, 2 } })
+  fails("torus: this topology would have 2000000 devices; there are at most 1000000", make.torus,
+    { sizes = { 1000, 1000, 2 } })
   fails("option 'machines' is empty", make.mixed_cluster, { machines = {} })
   fails("machine 1 should be a table", make.mixed_cluster, { machines = { "v100" } })
   fails("option 'kind' is missing", make.mixed_cluster, { machines = { { devices = 2 } } })
@@ -50,8 +51,102 @@ claim("options that are misspelt, mistyped or out of bounds are refused by name"
   fails("a table of options is expected, not a number", make.star, 8)
 end)
 
+claim("counts that are too great are refused before anything is made", function()
+  local most, began = math.maxinteger, os.clock()
+  fails("dragonfly: this topology would have 3.200000006e+10 links; there are at most 10000000", make.dragonfly,
+    { groups = 2, global_links = 4000000000 })
+  fails("would have", make.dragonfly, { global_links = 1 << 53 })
+  fails("would have 200040000 links", make.dragonfly, { routers = 10000, devices = 1, groups = 2, global_links = 1 })
+  fails("devices; there are at most 1000000", make.dragonfly, { devices = most })
+  fails("dragonfly: this topology would have 3.320413933e+20 devices", make.dragonfly, { devices = most, routers = 4, groups = 9 })
+  fails("hgx_h100: this topology would have 2000000003 switches", make.hgx_h100, { nodes = 2, nics = 1000000000 })
+  fails("8000000000 devices", make.dgx_a100, { nodes = 1000000000 })
+  fails("rail_pods: this topology would have", make.rail_pods, { gpus = 1000000000 })
+  fails("rail_pods: this topology would have 3.2e+10 devices", make.rail_pods, { pods = 1000000000 })
+  fails("devices", make.rail_pods, { pods = most, nodes = most })
+  fails("switches", make.rail_pods, { spines = 1000000000 })
+  fails("devices", make.dgx1_v100, { nodes = most })
+  fails("devices", make.k80_cluster, { nodes = most })
+  fails("devices", make.p100_cluster, { nodes = most, gpus = most })
+  fails("links", make.p100_cluster, { nodes = 1, gpus = 10000 })
+  fails("devices", make.two_level_tree, { racks = most, devices = most })
+  fails("devices", make.mixed_cluster, { machines = { { kind = "v100", devices = most }, { kind = "v100", devices = most } } })
+  fails("links", make.fat_tree, { down = { 1, 1000 }, up = { 900000 } })
+  fails("switches", make.fat_tree, { down = { 1, 1, 1000 }, up = { 1000, 1000 } })
+  if os.clock() - began > 1 then error(("%g s"):format(os.clock() - began)) end
+end)
+
+claim("what is counted beforehand is what is made", function()
+  local fabric = require "soapstone.fabric"
+  local refuse_size, counted = fabric.refuse_size, nil
+  fabric.refuse_size = function(devices, switches, links)
+    counted = { devices, switches, links }
+    refuse_size(devices, switches, links)
+  end
+  for _, case in ipairs {
+    { "dgx1_v100", { nodes = 3 } }, { "k80_cluster", { nodes = 3, gpus = 3 } }, { "p100_cluster", { nodes = 3, gpus = 5 } },
+    { "dragonfly", { groups = 4, routers = 5, devices = 3, global_links = 2 } }, { "torus", { sizes = { 3, 5, 4 } } },
+    { "two_level_tree", { racks = 3, devices = 5 } }, { "fat_tree", { down = { 5, 2, 3 }, up = { 4, 2 } } },
+    { "fat_tree", { radix = 6, levels = 3 } }, { "hgx_h100", { nodes = 3 } }, { "hgx_h100", { nodes = 3, nics = 2 } },
+    { "hgx_h100", { nodes = 3, nics = 16, fabric = "leaves", pod = 2, spines = 5 } },
+    { "rail_pods", { pods = 3, nodes = 2, gpus = 4, spines = 3 } }, { "mixed_cluster", {} },
+  } do
+    local t = make[case[1]](case[2])
+    equal(("%s: %g devices, %g switches, %g links"):format(case[1], table.unpack(counted)),
+      ("%s: %g devices, %g switches, %g links"):format(case[1], t.devices, tostring(t):match "(%d+) switch" or 0, t.links))
+  end
+  fabric.refuse_size = refuse_size
+end)
+
+claim("a value with its unit is taken as it is written, and a plain number that is a slip is not", function()
+  fails("fat_tree: option 'latency' = 2 means 2 s; write \"2 us\" for microseconds, or \"2 s\"", make.fat_tree,
+    { latency = 2 })
+  fails("hgx_h100: option 'nvlink' = 376 means 376 B/s; write \"376 GB/s\"", make.hgx_h100, { nvlink = 376 })
+  local list = make.fat_tree { radix = 4, latency = "2 s", bandwidth = "25 B/s" }:link_list()
+  equal(list[1].latency, 2.0)
+  equal(list[1].bandwidth, 25.0)
+  equal(make.hgx_h100 { nodes = 2, pcie = "0.1 B/s" }:link_list()[3].bandwidth, 0.1)
+  equal(make.mixed_cluster { inside = "3 B/s" }:link_list()[1].bandwidth, 3.0)
+  equal(make.mixed_cluster { machines = { { kind = "v100", inside = "3 B/s" } } }:link_list()[1].bandwidth, 3.0)
+end)
+
+claim("figures are checked where nothing uses them", function()
+  for _, name in ipairs { "hgx_h100", "dgx_a100" } do
+    fails(name .. ": option 'infiniband' is -1 B/s; it must be above 0 B/s", make[name], { nodes = 1, infiniband = -1 })
+    fails("option 'infiniband' is inf B/s", make[name], { infiniband = math.huge })
+    fails("option 'infiniband' is 1e+300 B/s", make[name], { infiniband = 1e300 })
+    fails("option 'infiniband' is -3.000 GB/s", make[name], { infiniband = "-3 GB/s" })
+    fails("option 'infiniband_latency' is -5.000 s", make[name], { infiniband_latency = -5 })
+    fails("option 'pcie' is 0 B/s", make[name], { pcie = 0 })
+    fails("option 'pcie_latency' is 2000000 s", make[name], { pcie_latency = 2e6 })
+  end
+end)
+
+claim("an option that would do nothing is refused", function()
+  for _, name in ipairs { "pod", "spines", "oversubscription" } do
+    fails(("hgx_h100: option '%s' is for fabric = \"leaves\" or \"rails\""):format(name), make.hgx_h100,
+      { nodes = 2, [name] = 3 })
+  end
+  equal(make.hgx_h100 { nodes = 2, fabric = "leaves", pod = 3, spines = 0 }.devices, 16)
+  fails("fat_tree: option 'radix' is for trees of switches with so many ports; this one is given by 'down'",
+    make.fat_tree, { radix = 16, down = { 4, 2 }, up = { 2 } })
+  fails("option 'levels' is for trees", make.fat_tree, { levels = 3, down = { 4, 2 }, up = { 2 } })
+end)
+
+claim("a list with names or holes in it is refused", function()
+  fails("option 'down' should be a list of whole numbers", make.fat_tree, { down = { x = 4 }, up = { foo = 1 } })
+  fails("has an entry 3 and none before it", make.fat_tree, { down = { [3] = 1 } })
+  fails("option 'sizes' should be a list of whole numbers", make.torus, { sizes = { 2, 2, 2, 2, [6] = 3 } })
+  fails("option 'sizes' should be a list of whole numbers, a size for each dimension, and has 'x' in it", make.torus,
+    { sizes = { 2, x = 3 } })
+  fails("fat_tree: option 'oversubscription' should be one value, or a list", make.fat_tree,
+    { levels = 3, oversubscription = { 2, 4, x = 2 } })
+  fails("entry 1 is 1000000000; whole numbers from 1 to 1000000 are wanted", make.fat_tree,
+    { down = { 1000000000, 3 }, up = { 2 } })
+end)
+
 claim("shapes that cannot be built are refused in words of who asked", function()
-  fails("option 'radix' is 7; half of the ports lead down, so it must be even", make.fat_tree, { radix = 7 })
+  fails("fat_tree: option 'radix' is 7; half of the ports lead down, so it must be even", make.fat_tree, { radix = 7 })
   fails("option 'up' needs 'down'", make.fat_tree, { up = { 2 } })
   fails("option 'up' has 2 entries, and 'down' 2", make.fat_tree, { down = { 8, 4 }, up = { 2, 2 } })
   fails("option 'down': entry 2 is 0", make.fat_tree, { down = { 8, 0 }, up = { 2 } })
@@ -61,8 +156,10 @@ claim("shapes that cannot be built are refused in words of who asked", function(
   fails("option 'oversubscription' is 0; it must be between", make.fat_tree, { oversubscription = 0 })
   fails("option 'oversubscription[2]' should be a number", make.fat_tree,
     { levels = 3, oversubscription = { 2, "4" } })
-  fails("option 'switch_latency' should be a time", make.fat_tree, { switch_latency = "5 GB" })
-  fails("more than 1000000 devices", make.fat_tree, { radix = 256, levels = 3 })
+  fails("fat_tree: option 'switch_latency': \"5 GB\" is in bytes; expected seconds", make.fat_tree, { switch_latency = "5 GB" })
+  fails("option 'switch_latency[2]' = 2 means 2 s", make.fat_tree, { levels = 3, switch_latency = { 1e-6, 2 } })
+  fails("option 'switch_latency' is -1.000 s", make.fat_tree, { levels = 1, switch_latency = -1 })
+  fails("would have 4194304 devices", make.fat_tree, { radix = 256, levels = 3 })
   fails("option 'routing' cannot be 'emcp'; did you mean 'ecmp'?", make.fat_tree, { routing = "emcp" })
   fails("10 groups need 9 global links each, and 4 routers with 2 global links have 8", make.dragonfly,
     { groups = 10 })

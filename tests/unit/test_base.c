@@ -276,6 +276,8 @@ static void quantities_are_read_with_their_units(void)
         {"1e-3", SS_UNIT_SECONDS, 1e-3},
         {"2 min", SS_UNIT_SECONDS, 120},
         {"16 GiB", SS_UNIT_BYTES, 0x1p34},
+        {"1.000 EB/s", SS_UNIT_BYTES_PER_SECOND, 1e18},
+        {"3EiB", SS_UNIT_BYTES, 3 * 0x1p60},
         {"8 Kib", SS_UNIT_BYTES, 1024},
         {" 16 GB ", SS_UNIT_BYTES, 16e9},
         {"10.6 TFLOP/s", SS_UNIT_FLOP_PER_SECOND, 10.6e12},
@@ -312,7 +314,7 @@ static void a_wrong_unit_is_named_with_an_example(void)
         {"3 Ms", SS_UNIT_SECONDS, "upper and lower case matter"},
         {"3 parsec", SS_UNIT_SECONDS, "unknown unit \"parsec\""},
         {"1e999", SS_UNIT_NONE, "too large"},
-        {"1e300 PB", SS_UNIT_BYTES, "too large"},
+        {"1e300 EB", SS_UNIT_BYTES, "too large"},
         {"1 GB/s per lane and direction of travel, please", SS_UNIT_BYTES_PER_SECOND,
          "unknown unit"},
     };
