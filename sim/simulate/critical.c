@@ -140,12 +140,15 @@ static void split_queueing(const ss_tasks *t, bool copies_block, ss_critical *c)
 
 ss_status ss_critical_find(const ss_tasks *t, const ss_timeline *l, ss_critical *out, ss_error *err)
 {
-    return ss_critical_find_in_run(t, l, false, out, err);
+    ss_slowed slowed = {.tasks = t, .line = l};
+    return ss_critical_find_in_run(&slowed, false, out, err);
 }
 
-ss_status ss_critical_find_in_run(const ss_tasks *t, const ss_timeline *l, bool copies_block,
-                                  ss_critical *out, ss_error *err)
+ss_status ss_critical_find_in_run(const ss_slowed *slowed, bool copies_block, ss_critical *out,
+                                  ss_error *err)
 {
+    const ss_tasks *t = slowed->tasks;
+    const ss_timeline *l = slowed->line;
     uint32_t last = last_task(t, l), n = 0;
     for (uint32_t i = last; i; i = released_by(t, l, i))
         n++;
@@ -159,7 +162,7 @@ ss_status ss_critical_find_in_run(const ss_tasks *t, const ss_timeline *l, bool 
         ss_time work = ss_timeline_finish(t, l, (ss_task){i}) - l->start[i];
         out->step[--k] = (ss_critical_step){.task = {i}, .queueing = queueing};
         out->queueing += queueing;
-        out->slowed += ss_timeline_slowed(t, l, (ss_task){i});
+        out->slowed += ss_slowed_of(slowed, (ss_task){i});
         if (is_transfer(t, i))
             out->transfer += work;
         else

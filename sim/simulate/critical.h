@@ -10,6 +10,7 @@
 #define SS_CRITICAL_H
 
 #include "simulate/engine.h"
+#include "simulate/slowed.h"
 
 typedef struct ss_critical_step {
     ss_task task;
@@ -28,9 +29,10 @@ typedef struct ss_critical {
 
 ss_status ss_critical_find(const ss_tasks *t, const ss_timeline *l, ss_critical *out,
                            ss_error *err);
-/* The same where, if `copies_block`, a transfer holds the devices that its message leaves and reaches. */
-ss_status ss_critical_find_in_run(const ss_tasks *t, const ss_timeline *l, bool copies_block,
-                                  ss_critical *out, ss_error *err);
+/* The same of a run: of the tasks and line of `slowed`, which knows what happened to links; and where, if
+ * `copies_block`, a transfer holds the devices that its message leaves and reaches. */
+ss_status ss_critical_find_in_run(const ss_slowed *slowed, bool copies_block, ss_critical *out,
+                                  ss_error *err);
 void ss_critical_free(ss_critical *c);
 
 #endif

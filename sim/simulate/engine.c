@@ -13,6 +13,7 @@
  *   these finishes, nothing that is still to be told can come before it.
  */
 #include "simulate/engine_inside.h"
+#include "simulate/slowed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -320,33 +321,11 @@ static int by_ready_then_id(const void *a, const void *b)
     return ss_entry_before(x, y) ? -1 : ss_entry_before(y, x);
 }
 
-/* What a flow and its latency take where nobody else is, in picoseconds. */
-static double time_alone(const ss_tasks *t, uint32_t i)
-{
-    uint32_t n;
-    const uint32_t *r = ss_tasks_resources(t, (ss_task){i}, &n);
-    double narrowest = INFINITY;
-    for (uint32_t k = 0; k < n; k++)
-        narrowest = fmin(narrowest, t->bytes_per_s[r[k] - t->devices]);
-    double limit = t->limit_of_set[t->where[i] - t->devices - t->links];
-    if (limit > 0)
-        narrowest = fmin(narrowest, limit);
-    return (double)t->hold[i] + (double)ss_tasks_flow(t, (ss_task){i}) / narrowest * SS_PICOSECONDS;
-}
-
-ss_time ss_timeline_slowed(const ss_tasks *t, const ss_timeline *l, ss_task task)
-{
-    if (!ss_tasks_flows(t, task))
-        return 0;
-    ss_time took = l->end[task.i] - l->start[task.i];
-    ss_time slowed = took - (ss_time)llrint(time_alone(t, task.i));
-    return slowed > 0 ? slowed : 0;
-}
-
 /* A flow waits for nobody, and is no faster than alone on its narrowest link. */
 static ss_status check_flow(const ss_tasks *t, const ss_timeline *l, uint32_t i, ss_error *err)
 {
-    double alone = time_alone(t, i);
+    ss_slowed as_it_was = {.tasks = t, .line = l};
+    double alone = ss_slowed_alone(&as_it_was, (ss_task){i});
     double took = (double)(l->end[i] - l->start[i]);
     if (l->start[i] != l->ready[i])
         return ss_fail(err, SS_EINVAL, "E5: transfer %u is ready at %lld ps and starts at %lld ps",

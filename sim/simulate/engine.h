@@ -56,9 +56,6 @@ ss_time ss_timeline_finish(const ss_tasks *t, const ss_timeline *l, ss_task task
 ss_status ss_timeline_reserve(ss_timeline *l, uint32_t tasks, ss_error *err);
 void ss_timeline_free(ss_timeline *l);
 
-/* How much longer a transfer over shared links took than alone; 0 for all other tasks. */
-ss_time ss_timeline_slowed(const ss_tasks *t, const ss_timeline *l, ss_task task);
-
 /* E1 to E6 in code (of E6 the bound), O(n log n); the sentence names the first task that breaks one. */
 ss_status ss_timeline_check(const ss_tasks *t, const ss_timeline *l, ss_error *err);
 

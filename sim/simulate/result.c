@@ -179,13 +179,13 @@ static ss_status use_resource(ss_result *r, uint32_t resource, ss_task task, ss_
 }
 
 static ss_status use_task(ss_result *r, const ss_topology *topology, ss_routes *routes,
-                          ss_task task, ss_error *err)
+                          const ss_slowed *slowed, ss_task task, ss_error *err)
 {
     const ss_tasks *t = &r->lowered->tasks;
     const ss_task_label *label = &t->label[task.i];
     uint32_t n = 0;
     const uint32_t *resource = ss_tasks_resources(t, task, &n);
-    ss_time wait = ss_tasks_flows(t, task) ? ss_timeline_slowed(t, &r->timeline, task)
+    ss_time wait = ss_tasks_flows(t, task) ? ss_slowed_of(slowed, task)
                                            : r->timeline.start[task.i] - r->timeline.ready[task.i];
     ss_status s = SS_OK;
     for (uint32_t k = 0; k < n && !s; k++)
@@ -383,12 +383,15 @@ ss_status ss_result_account(ss_result *r, const ss_topology *topology, ss_routes
                             const ss_watch *watch, ss_error *err)
 {
     const ss_tasks *t = &r->lowered->tasks;
-    ss_status s = start_account(r, err);
+    ss_slowed slowed;
+    ss_status s = ss_slowed_start(&slowed, t, &r->timeline, r->change, r->changes, err);
+    if (!s)
+        s = start_account(r, err);
     for (uint32_t i = 1; i <= t->n && !s; i++) {
         if (i % SS_LOOK_EVERY == 0)
             s = ss_look_up(watch, "adding up", i, t->n, err);
         if (!s)
-            s = use_task(r, topology, routes, (ss_task){i}, err);
+            s = use_task(r, topology, routes, &slowed, (ss_task){i}, err);
     }
     if (!s)
         s = account_shared_links(r, err);
@@ -397,8 +400,9 @@ ss_status ss_result_account(ss_result *r, const ss_topology *topology, ss_routes
     if (!s && r->lowered->options.run.streams > 1)
         s = account_streams(r, err);
     if (!s)
-        s = ss_critical_find_in_run(t, &r->timeline, r->lowered->options.run.copies_block,
-                                    &r->critical, err);
+        s = ss_critical_find_in_run(&slowed, r->lowered->options.run.copies_block, &r->critical,
+                                    err);
+    ss_slowed_free(&slowed);
     const ss_lower_options *o = &r->lowered->options;
     if (!s)
         s = ss_chance_step(o->chance, o->repetition, &r->overhead, err);

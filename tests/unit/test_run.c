@@ -441,6 +441,62 @@ static void a_result_of_a_run_has_what_was_changed_and_added(void)
     ss_run_free(r);
 }
 
+/* Over a link of a byte a ps, which has a quarter from 25 on, fails at 100 and works at 150: 100 bytes alone have 20 and
+ * 18.75 before, and 61.25 take 245 more.  Two flows of 100 have 10, 9.375 and then 1 / 8 of a byte a ps each. */
+static void a_flow_is_slowed_by_others_and_not_by_its_link(void)
+{
+    const ss_change change[] = {
+        {.kind = SS_CHANGE_LINK, .who = 1, .bytes_per_s = -1, .share = 0.25, .latency_s = 9e-12},
+        {.kind = SS_CHANGE_LINK_FAILS, .who = 1},
+        {.kind = SS_CHANGE_LINK_WORKS, .who = 1}};
+    const ss_time at[] = {25, 100, 150};
+    for (int flows = 1; flows <= 2; flows++) {
+        open_graph(SS_LINKS_SHARED);
+        for (int i = 0; i < flows; i++)
+            (void)transfer(1, 100, (ss_task){0});
+        ss_run *r = start(NULL);
+        ss_lowered l = {0};
+        ss_result *result;
+        for (int i = 0; i < 3; i++) {
+            CHECK_OK(ss_run_advance(r, at[i], &err));
+            CHECK_OK(ss_run_change(r, &change[i], &err));
+        }
+        CHECK_OK(ss_run_finish(r, &err));
+        CHECK_OK(ss_tasks_copy(&t, &l.tasks, &err));
+        CHECK_OK(ss_result_of_run(NULL, NULL, NULL, NULL, &l, r, NULL, &result, &err));
+        CHECK(result->step_time == (flows == 1 ? 395 : 795));
+        CHECK(result->critical.slowed == (flows == 1 ? 0 : 400), "slowed by %lld",
+              (long long)result->critical.slowed);
+        CHECK(result->link[1].longest_wait == result->critical.slowed);
+        ss_result_free(result);
+        ss_run_free(r);
+    }
+}
+
+/* What starts after a latency changed has that, alone too. */
+static void another_latency_slows_nobody(void)
+{
+    open_graph(SS_LINKS_SHARED);
+    ss_task a = compute(1, 50, (ss_task){0});
+    (void)transfer(1, 100, a);
+    ss_change slower = {.at = 10,
+                        .kind = SS_CHANGE_LINK,
+                        .who = 1,
+                        .bytes_per_s = -1,
+                        .share = 1,
+                        .latency_s = 8e-11};
+    ss_run_options o = {.change = &slower, .changes = 1};
+    ss_run *r = start(&o);
+    ss_lowered l = {0};
+    ss_result *result;
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK_OK(ss_tasks_copy(&t, &l.tasks, &err));
+    CHECK_OK(ss_result_of_run(NULL, NULL, NULL, NULL, &l, r, NULL, &result, &err));
+    CHECK(result->step_time == 50 + 80 + 100 && result->critical.slowed == 0);
+    ss_result_free(result);
+    ss_run_free(r);
+}
+
 /* Tasks of 30, 10 and 20 ps in two streams: the device is busy for 30, of which nothing is counted twice. */
 static void streams_of_a_device_are_busy_once(void)
 {
@@ -566,6 +622,8 @@ int main(void)
     RUN(a_device_that_stands_still_goes_on_at_the_speed_it_was_given);
     RUN(a_message_to_oneself_takes_no_time_and_waits_for_nobody);
     RUN(a_result_of_a_run_has_what_was_changed_and_added);
+    RUN(a_flow_is_slowed_by_others_and_not_by_its_link);
+    RUN(another_latency_slows_nobody);
     RUN(streams_of_a_device_are_busy_once);
     RUN(a_critical_path_knows_that_copies_block);
     RUN(wrong_changes_are_refused_and_change_nothing);
