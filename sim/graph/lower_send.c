@@ -14,44 +14,40 @@ static ss_status find_legs(ss_lowering *w, ss_device from, const ss_link *link, 
 {
     struct ss_lower_scratch *s = w->s;
     const ss_topology *t = w->topology;
-    ss_status e = SS_RESERVE(s->leg, s->leg_cap, (size_t)links + 1, "legs of a route", err);
+    ss_status e = SS_RESERVE(s->leg, s->leg_cap, links, "legs of a route", err);
     if (e)
         return e;
-    ss_node at = t->device[from.i].node;
-    *legs = 0;
-    for (uint32_t i = 0; i < links; i++) {
-        at = ss_topology_across(t, link[i], at);
-        if (i + 1 == links || t->node[at.i].stages)
-            s->leg[(*legs)++] = i + 1;
-    }
+    *legs = ss_topology_legs(t, t->device[from.i].node, link, links, s->leg);
     return SS_OK;
 }
 
-static bool crosses_at_once(ss_links_mode mode)
-{
-    return mode == SS_LINKS_FIFO_PATH || mode == SS_LINKS_SHARED;
-}
-
 /* All segments over the first leg, then over the second, and so on; *arrival is the first of those over the
- * last, which follow each other. */
+ * last, which follow each other.  Links that are held make the segments wait for one another; flows
+ * have to be told to, or they would run side by side as if they were so many messages. */
 static ss_status send_staged(ss_lowering *w, const ss_link *link, uint32_t legs, int64_t bytes,
                              ss_task_label *label, const ss_task *before, uint32_t befores,
                              ss_task *arrival, uint32_t *arrivals, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
     const ss_lower_options *o = &w->options;
+    bool shared = o->links == SS_LINKS_SHARED;
     uint32_t segments = ss_tasks_segments(bytes, o->segment_bytes, o->max_segments);
     uint32_t n, begin = 0;
     ss_status e = SS_OK;
     for (uint32_t g = 0; g < legs && !e; g++) {
         for (uint32_t k = 0; k < segments && !e; k++) {
             int64_t share = bytes / segments + (k < bytes % segments);
-            ss_task last = {w->tasks->n + 1 - segments}, one;
+            ss_task it_by_leg_before = {w->tasks->n + 1 - segments}, one_before = {w->tasks->n},
+                    one;
+            bool follows = shared && k; /* its predecessor waited for `before` */
+            const ss_task *wait = g ? &it_by_leg_before : follows ? &one_before : before;
+            uint32_t waits = g || follows ? 1 : befores;
             label->hop = (uint16_t)g;
-            /* who holds the links is in front of the others; flows are beside them */
-            w->tasks->amid = g || (k && w->options.links != SS_LINKS_SHARED);
+            w->tasks->amid = g || k; /* who is in front has the message's overhead */
             e = ss_tasks_transfer(w->tasks, &link[begin].i, s->leg[g] - begin, share, 0, 0, label,
-                                  g ? &last : before, g ? 1 : befores, &one, &n, err);
+                                  wait, waits, &one, &n, err);
+            if (!e && g && follows)
+                e = ss_tasks_after(w->tasks, one_before, err);
             if (!e && k == 0)
                 *arrival = one;
         }
@@ -70,7 +66,8 @@ static ss_status send_over(ss_lowering *w, ss_route route, int64_t bytes, ss_tas
     uint32_t links, legs = 1;
     const ss_link *link = ss_route_links(w->routes, route, &links);
     ss_status e = SS_OK;
-    if (t->stagings && !w->options.ideal_links && crosses_at_once(w->options.links) && links > 1)
+    if (t->stagings && !w->options.ideal_links && ss_links_are_crossed_at_once(w->options.links) &&
+        links > 1)
         e = find_legs(w, label->from, link, links, &legs, err);
     if (e)
         return e;

@@ -548,12 +548,6 @@ ss_status ss_tasks_set(ss_tasks *t, const uint32_t *resource, uint32_t n, uint32
 
 /* Messages. */
 
-/* A message is one task, however many links it crosses. */
-static bool is_one_task(ss_links_mode mode)
-{
-    return mode == SS_LINKS_FIFO_PATH || mode == SS_LINKS_SHARED;
-}
-
 uint32_t ss_tasks_segments(int64_t bytes, int64_t segment_bytes, uint32_t max_segments)
 {
     if (segment_bytes <= 0 || max_segments <= 1 || bytes <= 1)
@@ -567,7 +561,7 @@ uint64_t ss_tasks_transfer_count(ss_links_mode mode, uint32_t links, int64_t byt
 {
     if (links == 0)
         return 0;
-    if (is_one_task(mode))
+    if (ss_links_are_crossed_at_once(mode))
         return 1;
     return (uint64_t)links * ss_tasks_segments(bytes, segment_bytes, max_segments);
 }
@@ -766,7 +760,7 @@ ss_status ss_tasks_transfer(ss_tasks *t, const uint32_t *link, uint32_t links, i
     ss_status s = check_message(t, link, links, bytes, segment_bytes, before, befores, err);
     if (s || links == 0)
         return s;
-    bool path = is_one_task(t->mode);
+    bool path = ss_links_are_crossed_at_once(t->mode);
     uint32_t segments = path ? 1 : ss_tasks_segments(bytes, segment_bytes, max_segments);
     uint64_t hops = path ? 1 : links;
     uint64_t tasks = hops * segments;

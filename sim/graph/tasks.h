@@ -34,6 +34,12 @@ typedef enum ss_links_mode {
     SS_LINKS_MODES
 } ss_links_mode;
 
+/* A message is one task, however many links it crosses. */
+static inline bool ss_links_are_crossed_at_once(ss_links_mode m)
+{
+    return m == SS_LINKS_FIFO_PATH || m == SS_LINKS_SHARED;
+}
+
 const char *ss_links_mode_name(ss_links_mode m); /* "fifo-hop" */
 ss_status ss_links_mode_parse(const char *text, ss_links_mode *out, ss_error *err);
 

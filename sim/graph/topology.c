@@ -354,6 +354,19 @@ ss_node ss_topology_across(const ss_topology *t, ss_link link, ss_node at)
     return (ss_node){0};
 }
 
+uint32_t ss_topology_legs(const ss_topology *t, ss_node from, const ss_link *link, uint32_t links,
+                          uint32_t *leg)
+{
+    ss_node at = from;
+    uint32_t legs = 0;
+    for (uint32_t i = 0; i < links; i++) {
+        at = ss_topology_across(t, link[i], at);
+        if (i + 1 == links || t->node[at.i].stages)
+            leg[legs++] = i + 1;
+    }
+    return legs;
+}
+
 const ss_given_route *ss_topology_given_route(const ss_topology *t, ss_device from, ss_device to)
 {
     uint32_t row = ss_pairs_find(&t->given_of, from.i, to.i);

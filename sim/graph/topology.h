@@ -131,6 +131,11 @@ ss_status ss_topology_set_stages(ss_topology *t, ss_node node, bool stages, ss_e
 /* The row of `given` for two devices; NULL: none. */
 const ss_given_route *ss_topology_given_route(const ss_topology *t, ss_device from, ss_device to);
 
+/* Where a message that crosses its links at once falls into legs, since a node between them stages:
+ * counts of links from the beginning of the route, the last of them `links`.  leg: [links]. */
+uint32_t ss_topology_legs(const ss_topology *t, ss_node from, const ss_link *link, uint32_t links,
+                          uint32_t *leg);
+
 /* Which shortest path is taken; the seed is of the hash, and without meaning for `shortest`. */
 void ss_topology_set_routing(ss_topology *t, ss_routing routing, uint64_t seed);
 const char *ss_routing_name(ss_routing r); /* "shortest", "ecmp" */

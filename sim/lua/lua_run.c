@@ -198,6 +198,7 @@ static ss_status lower_problem(ss_lua_run *r, ss_lua_problem *p, const ss_strate
     r->model = p->model;
     r->topology = p->topology;
     r->routes = p->routes;
+    r->ideal_links = p->options.ideal_links;
     ss_costs_count(p->costs);
     ss_status status = ss_strategy_copy(s, &r->strategy, err);
     if (!status)

@@ -15,6 +15,7 @@ typedef struct ss_lua_run {
     const ss_model *model;
     const ss_topology *topology;
     ss_routes *routes, *own_routes; /* own: where there is no problem that has some */
+    bool ideal_links;               /* so nothing stages */
     char *name, *costs, *costs_notes;
     const char **added; /* names of the tasks that were added, or NULL; [named] */
     uint32_t named, named_cap;

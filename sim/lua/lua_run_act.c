@@ -366,6 +366,28 @@ static void refuse_gap(lua_State *L, const ss_lua_run *r, ss_device from, ss_dev
                       ss_topology_device_name(t, to));
 }
 
+/* A route that the topology was given may weigh more; one's own weighs 1. */
+static uint32_t weight_of(lua_State *L, const ss_lua_run *r, ss_device from, ss_device to)
+{
+    const ss_given_route *g = r->topology ? ss_topology_given_route(r->topology, from, to) : NULL;
+    return g && !ss_lua_is_given(L, 5, "route") ? g->weight : 1;
+}
+
+/* Where nodes on the way stage, in Lua's memory, on the stack. */
+static void push_legs(lua_State *L, const ss_lua_run *r, ss_device from, ss_run_message *m)
+{
+    const ss_topology *t = r->topology;
+    if (!t || !t->stagings || r->ideal_links || m->links < 2 ||
+        !ss_links_are_crossed_at_once(ss_run_tasks(r->run)->mode))
+        return;
+    ss_link *link = lua_newuserdatauv(L, m->links * sizeof *link, 0);
+    uint32_t *leg = lua_newuserdatauv(L, m->links * sizeof *leg, 0);
+    for (uint32_t i = 0; i < m->links; i++)
+        link[i].i = m->link[i];
+    m->leg = leg;
+    m->legs = ss_topology_legs(t, t->device[from.i].node, link, m->links, leg);
+}
+
 /* run:send(from, to, bytes, { after =, route =, name = }) -> task */
 int ss_lua_run_send(lua_State *L)
 {
@@ -385,10 +407,14 @@ int ss_lua_run_send(lua_State *L)
     uint32_t *link = read_route(L, r, from, to, &links);
     refuse_gap(L, r, from, to, link, links);
 
+    ss_run_message m = {.link = link, .links = links, .bytes = (int64_t)bytes};
+    m.weight = weight_of(L, r, from, to);
+    push_legs(L, r, from, &m);
+
     ss_error err;
     ss_task_label label = {.kind = SS_TASK_TRANSFER, .from = from, .to = to};
     if (reserve_names(r, links + 1, &o.name, &err) ||
-        ss_run_send(r->run, link, links, (int64_t)bytes, &label, after, n, &task, &err))
+        ss_run_send(r->run, &m, &label, after, n, &task, &err))
         return ss_lua_raise(L, &err);
 
     name_tasks(r, o.name);

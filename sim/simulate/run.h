@@ -102,10 +102,18 @@ ss_status ss_run_restart(ss_run *r, ss_device device, ss_error *err);
 /* A task more, which may wait for any that exist; ready now at the earliest.  `hold` in ps at speed 1. */
 ss_status ss_run_add(ss_run *r, ss_device device, ss_time hold, const ss_task_label *label,
                      const ss_task *before, uint32_t befores, ss_task *out, ss_error *err);
-/* A message over links 1 .. links, whole; *out is the task that ends with its arrival.  Without links
- * source and target are one device, the `from` of the label: it takes no time and waits for nobody. */
-ss_status ss_run_send(ss_run *r, const uint32_t *link, uint32_t links, int64_t bytes,
-                      const ss_task_label *label, const ss_task *before, uint32_t befores,
-                      ss_task *out, ss_error *err);
+typedef struct ss_run_message {
+    const uint32_t *link;
+    uint32_t links;
+    const uint32_t *leg; /* where links are crossed at once: ss_topology_legs of its route */
+    uint32_t legs;       /* 0: it is stored nowhere, so it is one */
+    int64_t bytes;
+    uint32_t weight; /* of its flows where links are shared, 1 .. SS_MAX_FLOW_WEIGHT */
+} ss_run_message;
+
+/* A message, whole; *out is the task that ends with its arrival.  Without links source and target are
+ * one device, the `from` of the label: it takes no time and waits for nobody. */
+ss_status ss_run_send(ss_run *r, const ss_run_message *m, const ss_task_label *label,
+                      const ss_task *before, uint32_t befores, ss_task *out, ss_error *err);
 
 #endif

@@ -359,23 +359,43 @@ static ss_status tell_sharing_of_paths(ss_run *r, ss_error *err)
     return s;
 }
 
-ss_status ss_run_send(ss_run *r, const uint32_t *link, uint32_t links, int64_t bytes,
-                      const ss_task_label *label, const ss_task *before, uint32_t befores,
-                      ss_task *out, ss_error *err)
+/* Leg after leg, each when all of the message has come by the one before. */
+static ss_status add_legs(ss_run *r, const ss_run_message *m, const ss_task_label *label,
+                          const ss_task *before, uint32_t befores, ss_task *out, ss_error *err)
 {
-    uint32_t first = r->tasks.n + 1, n = 0;
-    if (!links) {
+    const uint32_t whole[] = {m->links}, *leg = m->legs ? m->leg : whole;
+    uint32_t legs = m->legs ? m->legs : 1, begin = 0, n;
+    ss_task_label l = label ? *label : (ss_task_label){.kind = SS_TASK_TRANSFER};
+    ss_task last = {0};
+    ss_status s = SS_OK;
+    ss_tasks_set_flows(&r->tasks, m->weight, r->tasks.flow_limit);
+    for (uint32_t g = 0; g < legs && !s; begin = leg[g++]) {
+        r->tasks.amid = g > 0;
+        l.hop = (uint16_t)g;
+        s = ss_tasks_transfer(&r->tasks, m->link + begin, leg[g] - begin, m->bytes, 0, 0, &l,
+                              g ? &last : before, g ? 1 : befores, out, &n, err);
+        r->broken |= s && g; /* the tasks are there, and nobody would run them */
+        last = *out;
+    }
+    r->tasks.amid = false;
+    return s;
+}
+
+ss_status ss_run_send(ss_run *r, const ss_run_message *m, const ss_task_label *label,
+                      const ss_task *before, uint32_t befores, ss_task *out, ss_error *err)
+{
+    uint32_t first = r->tasks.n + 1;
+    if (!m->links) {
         ss_status s =
             add_one(r, label ? label->from : (ss_device){0}, 0, label, before, befores, out, err);
         return s ? s : take_over(r, first, true, err);
     }
     ss_status s = refuse_befores(r, before, befores, err);
     if (!s)
-        s = ss_tasks_transfer(&r->tasks, link, links, bytes, 0, 0, label, before, befores, out, &n,
-                              err);
+        s = add_legs(r, m, label, before, befores, out, err);
     if (s)
         return s;
     s = tell_sharing_of_paths(r, err);
-    r->broken = s != SS_OK; /* the tasks are there, and nobody would run them */
+    r->broken = s != SS_OK;
     return s ? s : take_over(r, first, false, err);
 }

@@ -214,7 +214,9 @@ static void tasks_are_added_while_others_run(void)
     ss_run *r = start(NULL);
     CHECK_OK(ss_run_advance(r, 50, &err));
     CHECK_OK(ss_run_add(r, (ss_device){1}, 20, NULL, NULL, 0, &b, &err));
-    CHECK_OK(ss_run_send(r, (uint32_t[]){3, 2}, 2, 30, NULL, (ss_task[]){a, b}, 2, &c, &err));
+    CHECK_OK(ss_run_send(
+        r, &(ss_run_message){.link = (uint32_t[]){3, 2}, .links = 2, .bytes = 30, .weight = 1},
+        NULL, (ss_task[]){a, b}, 2, &c, &err));
     CHECK_OK(ss_run_add(r, (ss_device){2}, 1, NULL, &c, 1, &d, &err));
     CHECK_OK(ss_run_finish(r, &err));
     CHECK(start_of(r, b) == 100 && end_of(r, b) == 120);
@@ -233,7 +235,9 @@ static void a_run_may_begin_with_nothing(void)
     open_graph(SS_LINKS_FIFO_PIPE);
     ss_run *r = start(NULL);
     ss_task a, b;
-    CHECK_OK(ss_run_send(r, (uint32_t[]){1}, 1, 10, NULL, NULL, 0, &a, &err));
+    CHECK_OK(ss_run_send(
+        r, &(ss_run_message){.link = (uint32_t[]){1}, .links = 1, .bytes = 10, .weight = 1}, NULL,
+        NULL, 0, &a, &err));
     CHECK_OK(ss_run_add(r, (ss_device){2}, 3, NULL, &a, 1, &b, &err));
     bool happened;
     uint32_t n;
@@ -403,11 +407,11 @@ static void a_message_to_oneself_takes_no_time_and_waits_for_nobody(void)
     ss_task a, b;
     ss_task_label label = {.kind = SS_TASK_TRANSFER, .from = {1}, .to = {1}};
     CHECK_OK(ss_run_advance(r, 30, &err));
-    CHECK_OK(ss_run_send(r, NULL, 0, 40, &label, NULL, 0, &a, &err));
+    CHECK_OK(ss_run_send(r, &(ss_run_message){.bytes = 40}, &label, NULL, 0, &a, &err));
     CHECK_OK(ss_run_add(r, (ss_device){2}, 7, NULL, &a, 1, &b, &err));
     CHECK_OK(ss_run_finish(r, &err));
     CHECK(end_of(r, a) == 30 && end_of(r, b) == 37 && ss_run_now(r) == 100);
-    CHECK(ss_run_send(r, NULL, 0, 40, NULL, NULL, 0, &a, &err) == SS_EINVAL);
+    CHECK(ss_run_send(r, &(ss_run_message){.bytes = 40}, NULL, NULL, 0, &a, &err) == SS_EINVAL);
     ss_run_free(r);
 }
 
@@ -427,7 +431,9 @@ static void a_result_of_a_run_has_what_was_changed_and_added(void)
             .kind = SS_CHANGE_LINK, .who = 1, .bytes_per_s = -1, .share = 1, .latency_s = 9e-12},
         &err));
     CHECK_OK(ss_run_add(r, (ss_device){2}, 4, NULL, &b, 1, &c, &err));
-    CHECK_OK(ss_run_send(r, (uint32_t[]){3}, 1, 30, NULL, &c, 1, &d, &err));
+    CHECK_OK(ss_run_send(
+        r, &(ss_run_message){.link = (uint32_t[]){3}, .links = 1, .bytes = 30, .weight = 1}, NULL,
+        &c, 1, &d, &err));
     CHECK_OK(ss_run_finish(r, &err));
     CHECK_OK(ss_tasks_copy(&t, &l.tasks, &err));
     CHECK_OK(ss_result_of_run(NULL, NULL, NULL, NULL, &l, r, name, &result, &err));
@@ -582,7 +588,10 @@ static void every_allocation_may_fail(void)
         if (!s)
             s = ss_run_change(r, &change, &err);
         if (!s)
-            s = ss_run_send(r, (uint32_t[]){3, 2}, 2, 30, NULL, &a, 1, &b, &err);
+            s = ss_run_send(
+                r,
+                &(ss_run_message){.link = (uint32_t[]){3, 2}, .links = 2, .bytes = 30, .weight = 1},
+                NULL, &a, 1, &b, &err);
         if (!s)
             s = ss_run_finish(r, &err);
         if (!s)
