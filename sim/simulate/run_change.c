@@ -42,7 +42,7 @@ static ss_status obey_link(ss_run *r, uint32_t link, double bytes_per_s, bool st
     ss_run_resource *x = &r->resource[r->tasks.devices + link];
     double now = stopped ? 0 : bytes_per_s;
     if (r->sharing) {
-        ss_status s = ss_sharing_set_link(r->sharing, r->now, link, now, err);
+        ss_status s = ss_sharing_set_link(r->sharing, link, now, err);
         if (s)
             return s;
         ss_sharing_settle(r->sharing, r->now);

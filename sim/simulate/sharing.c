@@ -528,26 +528,36 @@ uint32_t ss_sharing_end(ss_sharing *s, ss_time now)
     return number;
 }
 
-ss_status ss_sharing_set_link(ss_sharing *s, ss_time now, uint32_t link, double bytes_per_s,
-                              ss_error *err)
+static void reset_lane(ss_sharing *s, uint32_t lane, int64_t units)
 {
-    (void)now;
+    bool known = s->lane[lane].capacity == units;
+    for (uint32_t i = 0; i < s->resets && !known; i++)
+        known = s->reset[i] == lane;
+    if (!known)
+        s->reset[s->resets++] = lane;
+    s->lane[lane].capacity = units;
+}
+
+ss_status ss_sharing_set_link(ss_sharing *s, uint32_t link, double bytes_per_s, ss_error *err)
+{
     int64_t units = ss_sharing_units(bytes_per_s, s->scale);
     if (units > s->most)
         return ss_fail(err, SS_ERANGE,
                        "link %u: %g bytes a second is more than 16 times what the fastest link had "
                        "at the start",
                        link, bytes_per_s);
-    ss_lane *l = &s->lane[link];
-    if (l->capacity == units)
-        return SS_OK;
-    bool known = false;
-    for (uint32_t i = 0; i < s->resets; i++)
-        known |= s->reset[i] == link;
-    if (!known)
-        s->reset[s->resets++] = link;
-    l->capacity = units;
+    reset_lane(s, link, units);
     return SS_OK;
+}
+
+void ss_sharing_set_cap(ss_sharing *s, uint32_t path, double bytes_per_s)
+{
+    const ss_flow_class *c = &s->class[path];
+    uint32_t lane = s->of_class[c->last - 1]; /* behind its links */
+    int64_t units = ss_sharing_units(bytes_per_s, s->scale);
+    if (!s->lane[lane].n) /* nothing is to be solved */
+        s->lane[lane].level = (double)units / c->weight;
+    reset_lane(s, lane, units);
 }
 
 void ss_sharing_left(const ss_sharing *s, ss_time now, ss_flow_left *out)

@@ -69,8 +69,9 @@ ss_status ss_sharing_begin_left(ss_sharing *s, ss_time now, uint32_t path, ss_wi
 uint32_t ss_sharing_end(ss_sharing *s, ss_time now);
 /* From `now` on the link carries this many bytes a second; 0: nothing.  At most 16 times what the
  * fastest link had at the start, else SS_ERANGE. */
-ss_status ss_sharing_set_link(ss_sharing *s, ss_time now, uint32_t link, double bytes_per_s,
-                              ss_error *err);
+ss_status ss_sharing_set_link(ss_sharing *s, uint32_t link, double bytes_per_s, ss_error *err);
+/* The same of the cap of a path that was given one; 0: nothing. */
+void ss_sharing_set_cap(ss_sharing *s, uint32_t path, double bytes_per_s);
 /* The rates from `now` on. */
 void ss_sharing_settle(ss_sharing *s, ss_time now);
 

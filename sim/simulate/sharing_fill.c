@@ -21,7 +21,9 @@ static bool fills_before(const ss_filling *a, const ss_filling *b)
 static ss_filling filling_of(const ss_sharing *s, uint32_t lane)
 {
     const ss_lane *l = &s->lane[lane];
-    int64_t left = ss_lane_is_cap(s, lane) ? l->capacity : l->capacity - l->used + (int64_t)l->held;
+    int64_t left = l->capacity;
+    if (!ss_lane_is_cap(s, lane))
+        left = (int64_t)((uint64_t)left - (uint64_t)l->used + l->held);
     return (ss_filling){(double)left / (double)(int64_t)l->open, left, l->open, lane};
 }
 
@@ -51,10 +53,18 @@ static void drop_first(ss_sharing *s)
 
 /* ---- what it gives away ------------------------------------------------------------------- */
 
-static void watch(ss_sharing *s, uint32_t lane)
+/* A lane that is only minded is beyond its limit: what that comes to is seen at the end, unless its sum
+ * grows until it could wrap, which is too much in any case.  What one class adds is less than half of that: a lane
+ * that is full holds it back, or its cap does, which looks after that. */
+static const int64_t far_beyond = INT64_C(1) << 62;
+
+static void watch(ss_sharing *s, uint32_t lane, bool far)
 {
-    s->lane[lane].limit = INT64_MAX;
-    s->watch[s->watches++] = lane;
+    ss_lane *l = &s->lane[lane];
+    far |= l->limit == far_beyond;
+    if (l->limit < far_beyond)
+        s->watch[s->watches++] = lane;
+    l->limit = far ? INT64_MAX : far_beyond;
 }
 
 /* Classes have their rate, and their lanes have that much less to give. */
@@ -69,20 +79,20 @@ SS_OWN_LOOP void hold_back(ss_sharing *s, const uint32_t *list, uint32_t n, int6
         int64_t rate = of_one;
         if (c->weight != 1)
             rate = (int64_t)((ss_wide)(uint64_t)at->left * c->weight / at->open);
-        int64_t before = c->sum, sum = rate * (int64_t)c->count;
+        uint64_t before = (uint64_t)c->sum, more = (uint64_t)rate * c->count - before;
         uint64_t open = c->open;
         for (uint32_t k = c->first; k < c->last; k += 2) {
             ss_lane *a = &lanes[of[k]], *b = &lanes[of[k + 1]];
-            ss_lane_use(a, sum - before);
-            a->held -= (uint64_t)before;
+            ss_lane_use(a, more);
+            a->held -= before;
             a->open -= open;
-            ss_lane_use(b, sum - before);
-            b->held -= (uint64_t)before;
+            ss_lane_use(b, more);
+            b->held -= before;
             b->open -= open;
             if (a->used > a->limit)
-                watch(s, of[k]);
+                watch(s, of[k], false);
             if (b->used > b->limit)
-                watch(s, of[k + 1]);
+                watch(s, of[k + 1], false);
         }
         ss_class_serve(s, list[i], s->now);
         bool differs = rate != c->rate;
@@ -90,7 +100,7 @@ SS_OWN_LOOP void hold_back(ss_sharing *s, const uint32_t *list, uint32_t n, int6
         changeds += differs & !c->changed;
         c->changed |= differs;
         c->rate = rate;
-        c->sum = sum;
+        c->sum = (int64_t)(before + more);
         c->counted = c->count;
         c->level = at->key;
         c->bottleneck = at->lane;
@@ -117,8 +127,14 @@ SS_OWN_LOOP void fill_lane(ss_sharing *s, const ss_filling *at)
 static void fill_cap(ss_sharing *s, const ss_filling *at)
 {
     uint32_t class = s->row[s->lane[at->lane].first].class;
-    if (s->class[class].stamp == s->epoch)
-        hold_back(s, &class, 1, at->left / (int64_t)at->open, at);
+    const ss_flow_class *c = &s->class[class];
+    if (c->stamp != s->epoch)
+        return;
+    bool far = (double)at->left * c->count > (double)far_beyond / 2;
+    for (uint32_t k = c->first; far && k < c->last; k++)
+        if (!s->lane[s->of_class[k]].marked)
+            watch(s, s->of_class[k], true);
+    hold_back(s, &class, 1, at->left / (int64_t)at->open, at);
 }
 
 void ss_sharing_fill(ss_sharing *s)

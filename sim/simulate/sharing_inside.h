@@ -154,9 +154,16 @@ static inline void ss_lane_mark(ss_sharing *s, uint32_t lane, bool marked)
     l->limit = marked ? INT64_MAX : l->capacity - (int64_t)s->more[lane].weight - 1;
 }
 
-static inline void ss_lane_use(ss_lane *l, int64_t more)
+/* In the midst of a solve sums of lanes that are only minded can pass all bounds: they wrap, and come
+ * back (see sharing_fill.c). */
+static inline void ss_lane_use(ss_lane *l, uint64_t more)
 {
-    l->used = (int64_t)((uint64_t)l->used + (uint64_t)more);
+    l->used = (int64_t)((uint64_t)l->used + more);
+}
+
+static inline int64_t ss_class_sum(int64_t rate, uint32_t flows)
+{
+    return (int64_t)((uint64_t)rate * flows);
 }
 
 /* Fills the lanes of solve_lane: classes whose stamp is the epoch have their rate then, and that is

@@ -50,8 +50,6 @@ static double felt_on_lane(const ss_sharing *s, uint32_t lane)
 {
     const ss_lane *l = &s->lane[lane];
     const ss_lane_more *m = &s->more[lane];
-    if (ss_lane_is_cap(s, lane))
-        return l->level;
     if (is_full(l))
         return (l->level * m->level_weight - (double)m->weight) /
                (m->level_weight + (double)m->came);
@@ -63,8 +61,12 @@ static double felt_on_lane(const ss_sharing *s, uint32_t lane)
 static double felt_by_class(const ss_sharing *s, const ss_flow_class *c)
 {
     double level = INFINITY;
-    for (uint32_t k = c->first; k < c->last; k++)
-        level = fmin(level, felt_on_lane(s, s->of_class[k]));
+    for (uint32_t k = c->first; k < c->last; k++) {
+        uint32_t lane = s->of_class[k];
+        double on_lane = ss_lane_is_cap(s, lane) ? (double)s->lane[lane].capacity / c->weight
+                                                 : felt_on_lane(s, lane);
+        level = fmin(level, on_lane);
+    }
     return level;
 }
 
@@ -151,8 +153,10 @@ SS_OWN_LOOP uint32_t open_lane(ss_sharing *s, uint32_t lane, double felt, uint32
     }
     l->held = held;
     l->open = open;
-    if (ss_lane_is_cap(s, lane)) { /* of one flow; its level is always the same */
-        l->open = open ? classes[s->row[l->first].class].weight : 0;
+    if (ss_lane_is_cap(s, lane)) { /* of one flow; its level needs no filling */
+        uint32_t weight = l->n ? classes[s->row[l->first].class].weight : 1;
+        l->open = open ? weight : 0;
+        l->level = (double)l->capacity / weight;
         return n;
     }
     l->level = INFINITY;
@@ -263,8 +267,9 @@ static uint32_t force_overfull(ss_sharing *s)
 {
     uint32_t first = s->forceds;
     for (uint32_t i = 0; i < s->watches; i++) {
+        bool far = s->lane[s->watch[i]].limit == INT64_MAX;
         ss_lane_mark(s, s->watch[i], false); /* its limit again */
-        if (s->lane[s->watch[i]].used > s->lane[s->watch[i]].limit)
+        if (far || s->lane[s->watch[i]].used > s->lane[s->watch[i]].limit)
             force(s, s->watch[i]);
     }
     s->watches = 0;
@@ -320,9 +325,9 @@ static bool take_stock(ss_sharing *s)
         c->moved = c->count != c->counted;
         any |= c->moved;
         if (c->count < c->counted) {
-            int64_t sum = c->rate * (int64_t)c->count;
+            int64_t sum = ss_class_sum(c->rate, c->count);
             for (uint32_t k = c->first; k < c->last; k++)
-                ss_lane_use(&s->lane[s->of_class[k]], sum - c->sum);
+                ss_lane_use(&s->lane[s->of_class[k]], (uint64_t)sum - (uint64_t)c->sum);
             s->felt = fmin(s->felt, c->level);
             c->sum = sum;
             c->counted = c->count;

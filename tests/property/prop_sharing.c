@@ -91,8 +91,13 @@ static void begin_some(world *w, ss_time now)
     if (w->sets_links && draw(6) == 0) {
         uint32_t link = 1 + draw(w->links);
         double rate = w->bytes_per_s[link] * draw(9) / 4;
-        CHECK_OK(ss_sharing_set_link(w->fast, now, link, rate, &err));
+        CHECK_OK(ss_sharing_set_link(w->fast, link, rate, &err));
         naive_set_link(&w->slow, link, rate);
+    }
+    uint32_t capped = 1 + draw(w->paths);
+    if (w->sets_links && draw(3) == 0 && w->of.cap && w->cap[capped] > 0) {
+        w->cap[capped] = draw(6) ? draw_rate(w->odd_sizes) / (1 + draw(8)) : 1e-300; /* no units */
+        ss_sharing_set_cap(w->fast, capped, w->cap[capped]);
     }
 }
 

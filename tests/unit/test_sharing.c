@@ -73,16 +73,65 @@ static void a_link_that_stands_still_holds_its_flows(void)
     begin(2, 0);
     begin(3, 0);
     ss_sharing_settle(s, 0);
-    CHECK_OK(ss_sharing_set_link(s, 0, 1, 0, &err));
+    CHECK_OK(ss_sharing_set_link(s, 1, 0, &err));
     ss_sharing_settle(s, 0);
     CHECK(rate(2) == 0 && is_rate(3, 2e9));
     CHECK(ss_sharing_next(s) == 500000000 && ss_sharing_end(s, 500000000) == 3);
     ss_sharing_settle(s, 500000000);
     CHECK(ss_sharing_next(s) == SS_TIME_MAX && ss_sharing_flows(s) == 1);
-    CHECK(ss_sharing_set_link(s, 500000000, 1, 1e12, &err) == SS_ERANGE);
-    CHECK_OK(ss_sharing_set_link(s, 500000000, 1, 4e9, &err));
+    CHECK(ss_sharing_set_link(s, 1, 1e12, &err) == SS_ERANGE);
+    CHECK_OK(ss_sharing_set_link(s, 1, 4e9, &err));
     ss_sharing_settle(s, 500000000);
     CHECK(ss_sharing_next(s) == 750000000);
+}
+
+/* Many senders, each with a link of its own, that stand still and go on at one instant: together they
+ * would be more than any number here holds. */
+static void many_that_go_on_at_once_share_the_link_of_the_one_who_receives(void)
+{
+    enum { SENDERS = 100 }; /* their sum would be below 0 in 64 bits */
+    static double of[SENDERS + 2];
+    static uint32_t begins[SENDERS + 2], two[2 * SENDERS];
+    for (uint32_t i = 1; i <= SENDERS + 1; i++)
+        of[i] = 1e9;
+    for (uint32_t p = 1; p <= SENDERS; p++) {
+        begins[p + 1] = 2 * p;
+        two[2 * p - 2] = p;
+        two[2 * p - 1] = SENDERS + 1;
+    }
+    const ss_paths all = {.n = SENDERS, .first = begins, .link = two};
+    CHECK_OK(ss_sharing_start(s, SENDERS + 1, of, &all, &err));
+    for (uint32_t p = 1; p <= SENDERS; p++) {
+        CHECK_OK(ss_sharing_set_link(s, p, 0, &err));
+        begin(p, 0);
+    }
+    ss_sharing_settle(s, 0);
+    for (uint32_t p = 1; p <= SENDERS; p++)
+        CHECK_OK(ss_sharing_set_link(s, p, 1e9, &err));
+    ss_sharing_settle(s, 7);
+    for (uint32_t p = 1; p <= SENDERS; p++)
+        CHECK(is_rate(p, 1e9 / SENDERS));
+}
+
+/* Three flows over all links, of at most 250 MB/s each at first. */
+static void a_cap_that_changes_holds_its_flows_by_what_it_is_now(void)
+{
+    static const double cap[] = {0, 2.5e8};
+    const ss_paths capped = {.n = 1, .first = first, .link = link, .cap = cap};
+    CHECK_OK(ss_sharing_start(s, 3, bytes_per_s, &capped, &err));
+    for (int i = 0; i < 3; i++)
+        begin(1, 0);
+    ss_sharing_settle(s, 0);
+    CHECK(is_rate(1, 2.5e8) && ss_sharing_bottleneck(s, 1) == 0);
+    ss_sharing_set_cap(s, 1, 1e17); /* more than the links have, thousands of times */
+    ss_sharing_settle(s, 1000000);
+    CHECK(is_rate(1, 1e9 / 3) && ss_sharing_bottleneck(s, 1) == 1);
+    ss_sharing_set_cap(s, 1, 0);
+    ss_sharing_settle(s, 2000000);
+    CHECK(rate(1) == 0 && ss_sharing_next(s) == SS_TIME_MAX);
+    ss_sharing_set_cap(s, 1, 1e8);
+    ss_sharing_settle(s, 3000000);
+    CHECK(is_rate(1, 1e8));
 }
 
 static void a_flow_that_would_not_end_in_time_is_refused(void)
@@ -170,6 +219,8 @@ int main(void)
     RUN(a_long_flow_gets_what_its_fullest_link_gives);
     RUN(a_flow_that_ends_leaves_its_rate_to_the_others);
     RUN(a_link_that_stands_still_holds_its_flows);
+    RUN(many_that_go_on_at_once_share_the_link_of_the_one_who_receives);
+    RUN(a_cap_that_changes_holds_its_flows_by_what_it_is_now);
     RUN(a_flow_that_would_not_end_in_time_is_refused);
     RUN(paths_are_added_while_flows_are_under_way);
     RUN(what_is_left_goes_on_elsewhere_as_here);
