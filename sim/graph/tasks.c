@@ -1,16 +1,15 @@
-/* tasks.c - columns of tasks, rows of edges, and how a message becomes tasks.
+/* tasks.c - columns of tasks and rows of edges; sets: tasks_set.c, messages: tasks_transfer.c.
  *
  * Adding is what a lowering does most, so the checks are a few comparisons and the columns grow
  * together.  Successor rows are made once, at the end, by counting: that costs two passes over the
  * edges and no memory beside the rows themselves.
  */
-#include "graph/tasks.h"
+#include "graph/tasks_inside.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "graph/luck.h"
@@ -125,7 +124,7 @@ static ss_status reserve_flows(ss_tasks *t, ss_error *err)
 }
 
 /* Room for `more` tasks behind the last one; row 0 is always there. */
-static ss_status reserve_tasks(ss_tasks *t, uint64_t more, ss_error *err)
+ss_status ss_tasks_reserve_tasks(ss_tasks *t, uint64_t more, ss_error *err)
 {
     size_t need = (size_t)t->n + 1 + more;
     if (need <= t->cap)
@@ -137,7 +136,7 @@ static ss_status reserve_tasks(ss_tasks *t, uint64_t more, ss_error *err)
     return s ? s : reserve_flows(t, err);
 }
 
-static ss_status reserve_edges(ss_tasks *t, uint64_t more, ss_error *err)
+ss_status ss_tasks_reserve_edges(ss_tasks *t, uint64_t more, ss_error *err)
 {
     size_t need = (size_t)t->edges + more;
     return need <= t->edge_cap ? SS_OK : SS_RESERVE(t->in, t->edge_cap, need, "dependencies", err);
@@ -176,7 +175,7 @@ ss_status ss_tasks_start(ss_tasks *t, uint32_t devices, uint32_t links, const do
             (s = ss_time_from_seconds(latency_s[l], "latency", &t->lag[devices + l], err)))
             return ss_fail_in(err, "link %u", l);
     }
-    if ((s = reserve_tasks(t, 1, err)))
+    if ((s = ss_tasks_reserve_tasks(t, 1, err)))
         return s;
     t->hold[0] = t->bytes[0] = 0;
     t->where[0] = 0;
@@ -243,8 +242,8 @@ ss_status ss_tasks_reserve(ss_tasks *t, uint32_t tasks, uint32_t edges, ss_error
 
 ss_status ss_tasks_reserve_more(ss_tasks *t, uint32_t tasks, uint32_t edges, ss_error *err)
 {
-    ss_status s = reserve_tasks(t, tasks, err);
-    return s ? s : reserve_edges(t, edges, err);
+    ss_status s = ss_tasks_reserve_tasks(t, tasks, err);
+    return s ? s : ss_tasks_reserve_edges(t, edges, err);
 }
 
 /* Of n elements; `array` is what was copied with the struct, and becomes its own. */
@@ -306,29 +305,6 @@ ss_status ss_tasks_copy(const ss_tasks *from, ss_tasks *out, ss_error *err)
     return s;
 }
 
-/* Nothing here can fail: whoever calls it has reserved. */
-static inline uint32_t push_task(ss_tasks *t, uint32_t where, ss_time hold, int64_t bytes,
-                                 const ss_task_label *label)
-{
-    uint32_t i = ++t->n;
-    t->hold[i] = hold;
-    t->where[i] = where;
-    t->bytes[i] = bytes;
-    t->label[i] = *label;
-    t->first_in[i + 1] = t->edges;
-    if (t->draws_flows)
-        t->flow[i] = bytes;
-    if (label->hop == 0)
-        t->moved += bytes;
-    return i;
-}
-
-static inline void push_edge(ss_tasks *t, uint32_t before)
-{
-    t->in[t->edges++] = before;
-    t->first_in[t->n + 1] = t->edges;
-}
-
 /* Where links are shared nobody holds one. */
 static bool is_held_link(const ss_tasks *t, uint32_t where)
 {
@@ -385,7 +361,7 @@ ss_status ss_tasks_add(ss_tasks *t, uint32_t resource, ss_time hold, int64_t byt
         bytes > INT64_MAX - t->moved || is_held_link(t, resource))
         return refuse_task(t, resource, hold, bytes, err);
     if ((size_t)t->n + 1 >= t->cap) {
-        ss_status s = reserve_tasks(t, 1, err);
+        ss_status s = ss_tasks_reserve_tasks(t, 1, err);
         if (s)
             return s;
     }
@@ -395,7 +371,7 @@ ss_status ss_tasks_add(ss_tasks *t, uint32_t resource, ss_time hold, int64_t byt
         if (s)
             return s;
     }
-    out->i = push_task(t, resource, hold, bytes, label ? label : &none);
+    out->i = ss_tasks_push(t, resource, hold, bytes, label ? label : &none);
     if (t->draws_flows && flow > 0)
         t->flow[out->i] = (int64_t)fmax(1, nearbyint(flow));
     t->finished = false;
@@ -412,374 +388,12 @@ ss_status ss_tasks_after(ss_tasks *t, ss_task before, ss_error *err)
         return ss_fail(err, SS_EINVAL, "a dependency on task %u comes before the first task",
                        before.i);
     if (t->edges >= t->edge_cap) {
-        ss_status s = reserve_edges(t, 1, err);
+        ss_status s = ss_tasks_reserve_edges(t, 1, err);
         if (s)
             return s;
     }
-    push_edge(t, before.i);
+    ss_tasks_push_edge(t, before.i);
     t->finished = false;
-    return SS_OK;
-}
-
-/* Sets. The members of a set that is looked up lie behind those of the last set, reserved and not
- * yet counted. */
-
-/* What tells one set from another: a path's flows, and so a limit and a weight, are part of it. */
-typedef struct set_key {
-    const uint32_t *resource;
-    uint32_t n, weight;
-    double limit;
-} set_key;
-
-static set_key key_of_set(const ss_tasks *t, uint32_t s)
-{
-    return (set_key){t->of_set + t->first_of_set[s], t->first_of_set[s + 1] - t->first_of_set[s],
-                     t->weight_of_set[s], t->limit_of_set[s]};
-}
-
-static uint64_t hash_key(const set_key *k)
-{
-    uint64_t h = SS_HASH_START;
-    for (uint32_t i = 0; i < k->n; i++)
-        h = ss_hash_u64(h, k->resource[i]);
-    return k->weight == 1 && k->limit == 0 ? h
-                                           : ss_hash_double(ss_hash_u64(h, k->weight), k->limit);
-}
-
-static bool same_key(const set_key *a, const set_key *b)
-{
-    return a->n == b->n && a->weight == b->weight && a->limit == b->limit &&
-           !memcmp(a->resource, b->resource, a->n * sizeof *a->resource);
-}
-
-static uint32_t *find_slot(const ss_tasks *t, const set_key *k)
-{
-    uint32_t mask = t->set_slots - 1;
-    uint32_t i = (uint32_t)hash_key(k) & mask;
-    for (;; i = (i + 1) & mask) {
-        uint32_t s = t->set_slot[i];
-        if (!s)
-            return &t->set_slot[i];
-        set_key of = key_of_set(t, s);
-        if (same_key(&of, k))
-            return &t->set_slot[i];
-    }
-}
-
-static ss_status grow_slots(ss_tasks *t, ss_error *err)
-{
-    uint32_t slots = t->set_slots ? t->set_slots * 2 : 64;
-    uint32_t *slot = ss_alloc_zeroed(slots, sizeof *slot);
-    if (!slot)
-        return ss_fail_memory(err, "sets of resources", slots * sizeof *slot);
-    ss_free(t->set_slot);
-    t->set_slot = slot;
-    t->set_slots = slots;
-    for (uint32_t s = 1; s <= t->sets; s++) {
-        set_key k = key_of_set(t, s);
-        *find_slot(t, &k) = s;
-    }
-    return SS_OK;
-}
-
-/* Room for one more set of n members. */
-static ss_status reserve_set(ss_tasks *t, uint32_t n, ss_error *err)
-{
-    ss_status s = SS_OK;
-    if ((size_t)t->sets + 3 > t->set_cap) {
-        uint32_t cap = ss_grown(t->set_cap, (size_t)t->sets + 3);
-        if ((s = SS_REGROW(t->first_of_set, cap, "sets", err)) ||
-            (s = SS_REGROW(t->weight_of_set, cap, "sets", err)) ||
-            (s = SS_REGROW(t->limit_of_set, cap, "sets", err)))
-            return s;
-        t->set_cap = cap;
-    }
-    if (!t->sets)
-        t->first_of_set[0] = t->first_of_set[1] = 0;
-    s = SS_RESERVE(t->of_set, t->of_set_cap, (size_t)t->first_of_set[t->sets + 1] + n,
-                   "resources of sets", err);
-    if (!s && (uint64_t)t->sets * 2 + 2 > t->set_slots)
-        s = grow_slots(t, err);
-    if (!s && (uint64_t)t->devices + t->links + t->sets + 1 > UINT32_MAX)
-        s = ss_fail(err, SS_ERANGE, "too many sets of resources: %u", t->sets);
-    return s;
-}
-
-/* The set whose n members lie at the end of of_set, ascending: an old one, or a new one. */
-static uint32_t settle_set(ss_tasks *t, uint32_t n, uint32_t weight, double limit)
-{
-    uint32_t first = t->first_of_set[t->sets + 1];
-    set_key k = {t->of_set + first, n, weight, limit};
-    uint32_t *slot = find_slot(t, &k);
-    if (!*slot) {
-        *slot = ++t->sets;
-        t->first_of_set[t->sets + 1] = first + n;
-        t->weight_of_set[t->sets] = weight;
-        t->limit_of_set[t->sets] = limit;
-    }
-    return t->devices + t->links + *slot;
-}
-
-ss_status ss_tasks_set(ss_tasks *t, const uint32_t *resource, uint32_t n, uint32_t *where,
-                       ss_error *err)
-{
-    if (n == 0)
-        return ss_fail(err, SS_EINVAL, "a set of no resources");
-    for (uint32_t i = 0; i < n; i++) {
-        if (resource[i] - 1 >= t->devices + t->links)
-            return ss_fail(err, SS_EINVAL, "set: resource %u does not exist; there are 1 to %u",
-                           resource[i], t->devices + t->links);
-        if (t->mode == SS_LINKS_SHARED && resource[i] <= t->devices)
-            return ss_fail(err, SS_EINVAL,
-                           "set: device %u; where links are shared, a set is the path of flows and "
-                           "has links only",
-                           resource[i]);
-        if (i && resource[i] <= resource[i - 1])
-            return ss_fail(err, SS_EINVAL, "set: resource %u comes after %u; they must ascend",
-                           resource[i], resource[i - 1]);
-    }
-    ss_status s = reserve_set(t, n, err);
-    if (s)
-        return s;
-    memcpy(t->of_set + t->first_of_set[t->sets + 1], resource, n * sizeof *resource);
-    *where = settle_set(t, n, 1, 0);
-    return SS_OK;
-}
-
-/* Messages. */
-
-uint32_t ss_tasks_segments(int64_t bytes, int64_t segment_bytes, uint32_t max_segments)
-{
-    if (segment_bytes <= 0 || max_segments <= 1 || bytes <= 1)
-        return 1;
-    int64_t n = (bytes - 1) / segment_bytes + 1;
-    return n < max_segments ? (uint32_t)n : max_segments;
-}
-
-uint64_t ss_tasks_transfer_count(ss_links_mode mode, uint32_t links, int64_t bytes,
-                                 int64_t segment_bytes, uint32_t max_segments)
-{
-    if (links == 0)
-        return 0;
-    if (ss_links_are_crossed_at_once(mode))
-        return 1;
-    return (uint64_t)links * ss_tasks_segments(bytes, segment_bytes, max_segments);
-}
-
-static ss_status check_message(const ss_tasks *t, const uint32_t *link, uint32_t links,
-                               int64_t bytes, int64_t segment_bytes, const ss_task *before,
-                               uint32_t befores, ss_error *err)
-{
-    if (bytes < 0)
-        return ss_fail(err, SS_EINVAL, "a transfer of %lld byte%s", (long long)bytes,
-                       ss_plural((uint64_t)bytes));
-    if (bytes > INT64_MAX - t->moved)
-        return ss_fail(err, SS_ERANGE, "a transfer of %lld byte%s: more than 2^63 are moved in all",
-                       (long long)bytes, ss_plural((uint64_t)bytes));
-    if (segment_bytes < 0)
-        return ss_fail(err, SS_EINVAL, "segments of %lld byte%s", (long long)segment_bytes,
-                       ss_plural((uint64_t)segment_bytes));
-    if (links > UINT16_MAX)
-        return ss_fail(err, SS_ERANGE, "a route of %u links; at most %d can be crossed", links,
-                       UINT16_MAX);
-    for (uint32_t i = 0; i < links; i++)
-        if (link[i] - 1 >= t->links)
-            return ss_fail(err, SS_EINVAL, "a transfer over link %u; there are 1 to %u", link[i],
-                           t->links);
-    for (uint32_t i = 0; i < befores; i++)
-        if (before[i].i == 0)
-            return ss_fail(err, SS_EINVAL, "a transfer waits for task 0; tasks count from 1");
-    return SS_OK;
-}
-
-/* Messages that follow each other over a link are often of one size.  Chance makes a message take as
- * long as if it had `factor` times its bytes. */
-static ss_status link_hold(ss_tasks *t, uint32_t link, int64_t bytes, double factor, ss_time *out,
-                           ss_error *err)
-{
-    if (t->last_bytes[link] == bytes && factor == 1) {
-        *out = t->last_hold[link];
-        return SS_OK;
-    }
-    const ss_link_law *law = t->law ? t->law[link] : NULL;
-    double size = (double)bytes,
-           seconds = factor * ss_link_law_seconds(law, t->bytes_per_s[link], size);
-    if (t->mode == SS_LINKS_FIFO_HOP)
-        seconds += ss_link_law_latency(law, t->latency_s[link], size);
-    char rate[SS_QUANTITY_TEXT];
-    if (ss_time_from_seconds(seconds, "transfer", out, err))
-        return ss_fail_in(
-            err, "%lld byte%s over link %u of %s", (long long)bytes, ss_plural((uint64_t)bytes),
-            link,
-            ss_format_quantity(t->bytes_per_s[link], SS_UNIT_BYTES_PER_SECOND, rate, sizeof rate));
-    if (factor == 1) {
-        t->last_bytes[link] = bytes;
-        t->last_hold[link] = *out;
-    }
-    return SS_OK;
-}
-
-/* fifo-hop and fifo-pipe: hop after hop; segment s of a hop follows segment s of the hop before.
- * All times are tried before the first task is added, so that a failure adds none. */
-static ss_status add_hops(ss_tasks *t, const uint32_t *link, uint32_t links, int64_t bytes,
-                          uint32_t segments, const ss_task_label *label, ss_luck_message luck,
-                          const ss_task *before, uint32_t befores, ss_error *err)
-{
-    int64_t shortest = bytes / segments, longer = bytes % segments;
-    ss_time hold, hold_longer = 0;
-    for (uint32_t h = 0; h < links; h++) {
-        ss_status s = link_hold(t, link[h], shortest + (longer > 0), luck.factor, &hold, err);
-        if (!s && !h)
-            s = ss_time_add(hold, luck.more, &hold, err);
-        if (s)
-            return s;
-    }
-    ss_task_label l = *label;
-    for (uint32_t h = 0; h < links; h++) {
-        /* the longer one has passed */
-        (void)link_hold(t, link[h], shortest, luck.factor, &hold, err);
-        if (longer)
-            (void)link_hold(t, link[h], shortest + 1, luck.factor, &hold_longer, err);
-        l.hop = (uint16_t)h;
-        for (uint32_t s = 0; s < segments; s++) {
-            bool is_longer = s < longer;
-            ss_time once = h == 0 && s == 0 ? luck.more : 0; /* the others queue behind it */
-            uint32_t i = push_task(t, t->devices + link[h], (is_longer ? hold_longer : hold) + once,
-                                   shortest + is_longer, &l);
-            if (h)
-                push_edge(t, i - segments);
-            else
-                for (uint32_t b = 0; b < befores; b++)
-                    push_edge(t, before[b].i);
-        }
-    }
-    return SS_OK;
-}
-
-/* The set of the links of a route. */
-static ss_status set_of_route(ss_tasks *t, const uint32_t *link, uint32_t links, uint32_t weight,
-                              double limit, uint32_t *where, ss_error *err)
-{
-    ss_status s = reserve_set(t, links, err);
-    if (s)
-        return s;
-    uint32_t *row = t->of_set + t->first_of_set[t->sets + 1];
-    for (uint32_t i = 0; i < links; i++) { /* routes are short: insertion */
-        uint32_t k = i;
-        for (; k && row[k - 1] > t->devices + link[i]; k--)
-            row[k] = row[k - 1];
-        row[k] = t->devices + link[i];
-    }
-    for (uint32_t i = 1; i < links; i++)
-        if (row[i] == row[i - 1])
-            return ss_fail(err, SS_EINVAL, "a route crosses link %u twice", row[i] - t->devices);
-    *where = settle_set(t, links, weight, limit);
-    return SS_OK;
-}
-
-/* What a message over a route as a whole takes: the sum of the latencies, and what it takes on the link that
- * is slowest for its size. */
-typedef struct route_times {
-    double latency_s, longest_s;
-    double slowest; /* bytes a second, of any size */
-    bool by_size;   /* some link falls short of its bandwidth by size */
-} route_times;
-
-static route_times times_of_route(const ss_tasks *t, const uint32_t *link, uint32_t links,
-                                  double bytes)
-{
-    route_times x = {.slowest = INFINITY};
-    for (uint32_t i = 0; i < links; i++) {
-        const ss_link_law *law = t->law ? t->law[link[i]] : NULL;
-        x.latency_s += ss_link_law_latency(law, t->latency_s[link[i]], bytes);
-        x.longest_s = fmax(x.longest_s, ss_link_law_seconds(law, t->bytes_per_s[link[i]], bytes));
-        x.slowest = fmin(x.slowest, t->bytes_per_s[link[i]]);
-        x.by_size |= law && (law->half_bytes > 0 || law->curve.n);
-    }
-    return x;
-}
-
-/* A flow alone is as fast as the link that is slowest for its size lets it be; links are full when the
- * flows on them have all of their bandwidth, so many small messages at once use more of it than one. */
-static double limit_of_flow(const ss_tasks *t, const route_times *x, double bytes)
-{
-    double by_size = x->by_size && bytes > 0 ? bytes / x->longest_s : 0;
-    if (by_size > 0 && t->flow_limit > 0)
-        return fmin(by_size, t->flow_limit);
-    return by_size > 0 ? by_size : t->flow_limit;
-}
-
-/* fifo-path: one task that holds all links of the route.  shared: one task on the path of that set,
- * also if it is one link, which it does not hold. */
-static ss_status add_path(ss_tasks *t, const uint32_t *link, uint32_t links, int64_t bytes,
-                          const ss_task_label *label, ss_luck_message luck, const ss_task *before,
-                          uint32_t befores, ss_error *err)
-{
-    bool shared = t->mode == SS_LINKS_SHARED;
-    route_times x = times_of_route(t, link, links, (double)bytes);
-    double carried = (double)bytes * luck.factor;
-    ss_time hold;
-    char rate[SS_QUANTITY_TEXT];
-    if (carried >= 0x1p63)
-        return ss_fail(err, SS_ERANGE, "%lld bytes that take as long as %g", (long long)bytes,
-                       carried);
-    if (ss_time_from_seconds(x.latency_s + x.longest_s * luck.factor, "transfer", &hold, err))
-        return ss_fail_in(
-            err, "%lld byte%s over %u link%s, the slowest of %s", (long long)bytes,
-            ss_plural((uint64_t)bytes), links, ss_plural(links),
-            ss_format_quantity(x.slowest, SS_UNIT_BYTES_PER_SECOND, rate, sizeof rate));
-
-    uint32_t where = t->devices + link[0];
-    if (links > 1 || shared) {
-        ss_status s = set_of_route(t, link, links, shared ? t->flow_weight : 1,
-                                   shared ? limit_of_flow(t, &x, (double)bytes) : 0, &where, err);
-        if (s)
-            return s;
-    }
-    if (shared)
-        (void)ss_time_from_seconds(x.latency_s, "latency", &hold, err); /* the longer has passed */
-    ss_status s = ss_time_add(hold, luck.more, &hold, err);
-    if (s)
-        return s;
-    uint32_t i = push_task(t, where, hold, bytes, label);
-    if (t->draws_flows && bytes && luck.factor != 1)
-        t->flow[i] = (int64_t)fmax(1, nearbyint(carried));
-    for (uint32_t b = 0; b < befores; b++)
-        push_edge(t, before[b].i);
-    return SS_OK;
-}
-
-ss_status ss_tasks_transfer(ss_tasks *t, const uint32_t *link, uint32_t links, int64_t bytes,
-                            int64_t segment_bytes, uint32_t max_segments,
-                            const ss_task_label *label, const ss_task *before, uint32_t befores,
-                            ss_task *first, uint32_t *n, ss_error *err)
-{
-    static const ss_task_label none = {.kind = SS_TASK_TRANSFER};
-    *first = (ss_task){0};
-    *n = 0;
-    ss_status s = check_message(t, link, links, bytes, segment_bytes, before, befores, err);
-    if (s || links == 0)
-        return s;
-    bool path = ss_links_are_crossed_at_once(t->mode);
-    uint32_t segments = path ? 1 : ss_tasks_segments(bytes, segment_bytes, max_segments);
-    uint64_t hops = path ? 1 : links;
-    uint64_t tasks = hops * segments;
-    uint64_t edges = (uint64_t)segments * befores + (hops - 1) * segments;
-    if ((s = reserve_tasks(t, tasks, err)) || (s = reserve_edges(t, edges, err)))
-        return s;
-    label = label ? label : &none;
-    ss_luck_message luck = {.factor = 1};
-    if (t->luck && (s = ss_luck_of_message(t->luck, label, &luck, err)))
-        return s;
-    if (t->amid)
-        luck.more = 0;
-    s = path ? add_path(t, link, links, bytes, label, luck, before, befores, err)
-             : add_hops(t, link, links, bytes, segments, label, luck, before, befores, err);
-    if (s)
-        return s;
-    t->finished = false;
-    *first = (ss_task){t->n - segments + 1};
-    *n = segments;
     return SS_OK;
 }
 
