@@ -206,6 +206,8 @@ void ss_tasks_free(ss_tasks *t)
     ss_free(t->of_set);
     ss_free(t->weight_of_set);
     ss_free(t->limit_of_set);
+    ss_free(t->share_of_set);
+    ss_free(t->most_of_set);
     ss_free(t->set_slot);
     *t = (ss_tasks){0};
 }
@@ -288,6 +290,10 @@ ss_status ss_tasks_copy(const ss_tasks *from, ss_tasks *out, ss_error *err)
     COPY(of_set, members);
     COPY(weight_of_set, t->sets ? sets : 0);
     COPY(limit_of_set, t->sets ? sets : 0);
+    if (from->share_of_set) {
+        COPY(share_of_set, members);
+        COPY(most_of_set, t->sets ? sets : 0);
+    }
     COPY(set_slot, t->set_slots);
     COPY(flow, t->draws_flows ? tasks : 0);
     t->flow_cap = t->draws_flows ? (uint32_t)tasks : 0;
@@ -488,6 +494,7 @@ size_t ss_tasks_memory(const ss_tasks *t)
     return t->cap * task + last_row + (t->edge_cap + (size_t)t->out_cap) * sizeof *t->in +
            t->row_out_cap * sizeof *t->first_out + t->resource_cap * sizeof *t->lag +
            t->set_cap * (sizeof *t->weight_of_set + sizeof *t->limit_of_set) +
+           (t->share_of_set ? (t->of_set_cap + (size_t)t->set_cap) * sizeof *t->share_of_set : 0) +
            t->link_cap * (sizeof *t->bytes_per_s + sizeof *t->latency_s + sizeof *t->last_bytes +
                           sizeof *t->last_hold) +
            (t->set_cap + (size_t)t->of_set_cap + t->set_slots) * sizeof *t->of_set +

@@ -130,7 +130,10 @@ typedef struct ss_tasks {
     uint32_t *first_of_set, *of_set;
     uint32_t *weight_of_set; /* [sets + 2] of a path's flows; 1 of all else */
     double *limit_of_set;    /* bytes a second that one of its flows can have; 0: no limit */
-    uint32_t flow_weight;    /* of the paths of messages that are added */
+    /* Where that depends on the links (a law by size): the share of its bandwidth that a flow can have of
+     * each link, beside of_set, and the limit that it has anyway, by set.  NULL: of no set. */
+    double *share_of_set, *most_of_set;
+    uint32_t flow_weight; /* of the paths of messages that are added */
     double flow_limit;
     uint32_t *set_slot; /* open addressing by contents, 0 is free; [set_slots], a power of two */
 
@@ -183,6 +186,11 @@ ss_status ss_tasks_set_laws(ss_tasks *t, const ss_link_law *const *law, ss_error
  * SS_MAX_FLOW_WEIGHT) and the most that one can have, in bytes a second (0: no limit).  At first 1 and 0. */
 enum { SS_MAX_FLOW_WEIGHT = 1 << 16 };
 void ss_tasks_set_flows(ss_tasks *t, uint32_t weight, double limit);
+
+/* The limit of a path's flows if links (1 .. t->links) had other bandwidths than the graph's; 0: none.
+ * *by_links: it depends on them, and is one. */
+double ss_tasks_limit_of_path(const ss_tasks *t, uint32_t path, const double *bytes_per_s,
+                              bool *by_links);
 
 /* A message over links (1 .. t->links, in order, none twice), after `before[0..befores-1]`, by the
  * mode of the graph: in fifo-hop and fifo-pipe a chain of tasks, one for each link and segment; in

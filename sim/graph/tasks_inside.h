@@ -9,9 +9,18 @@
 ss_status ss_tasks_reserve_tasks(ss_tasks *t, uint64_t more, ss_error *err);
 ss_status ss_tasks_reserve_edges(ss_tasks *t, uint64_t more, ss_error *err);
 
-/* The set of the links of a route, whose flows have this weight and limit. */
-ss_status ss_tasks_set_of_route(ss_tasks *t, const uint32_t *link, uint32_t links, uint32_t weight,
-                                double limit, uint32_t *where, ss_error *err);
+/* What holds the flows of a path back beside its links. */
+typedef struct ss_path_flows {
+    uint32_t weight;
+    double limit; /* bytes a second; 0: none */
+    double
+        bytes; /* of each, where links fall short by size, else 0: then the limit comes of that, */
+    double most; /* and of this */
+} ss_path_flows;
+
+/* The set of the links of a route. */
+ss_status ss_tasks_set_of_route(ss_tasks *t, const uint32_t *link, uint32_t links,
+                                const ss_path_flows *flows, uint32_t *where, ss_error *err);
 
 /* Nothing here can fail: whoever calls it has reserved. */
 static inline uint32_t ss_tasks_push(ss_tasks *t, uint32_t where, ss_time hold, int64_t bytes,

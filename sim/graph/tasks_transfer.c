@@ -139,12 +139,16 @@ static route_times times_of_route(const ss_tasks *t, const uint32_t *link, uint3
 
 /* A flow alone is as fast as the link that is slowest for its size lets it be; links are full when the
  * flows on them have all of their bandwidth, so many small messages at once use more of it than one. */
-static double limit_of_flow(const ss_tasks *t, const route_times *x, double bytes)
+static ss_path_flows flows_of(const ss_tasks *t, const route_times *x, double bytes)
 {
-    double by_size = x->by_size && bytes > 0 ? bytes / x->longest_s : 0;
-    if (by_size > 0 && t->flow_limit > 0)
-        return fmin(by_size, t->flow_limit);
-    return by_size > 0 ? by_size : t->flow_limit;
+    ss_path_flows f = {.weight = t->flow_weight, .limit = t->flow_limit};
+    if (!x->by_size || !(bytes > 0))
+        return f;
+    double by_size = bytes / x->longest_s;
+    f.bytes = bytes;
+    f.most = t->flow_limit;
+    f.limit = f.most > 0 ? fmin(by_size, f.most) : by_size;
+    return f;
 }
 
 /* fifo-path: one task that holds all links of the route.  shared: one task on the path of that set,
@@ -169,9 +173,9 @@ static ss_status add_path(ss_tasks *t, const uint32_t *link, uint32_t links, int
 
     uint32_t where = t->devices + link[0];
     if (links > 1 || shared) {
-        ss_status s =
-            ss_tasks_set_of_route(t, link, links, shared ? t->flow_weight : 1,
-                                  shared ? limit_of_flow(t, &x, (double)bytes) : 0, &where, err);
+        ss_path_flows held = {.weight = 1};
+        ss_path_flows flows = shared ? flows_of(t, &x, (double)bytes) : held;
+        ss_status s = ss_tasks_set_of_route(t, link, links, &flows, &where, err);
         if (s)
             return s;
     }
