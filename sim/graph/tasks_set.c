@@ -235,10 +235,13 @@ double ss_tasks_limit_of_path(const ss_tasks *t, uint32_t path, const double *by
     *by_links = false;
     if (!t->share_of_set)
         return t->limit_of_set[path];
+    bool as_in_graph = true;
     double least = t->most_of_set[path] > 0 ? t->most_of_set[path] : INFINITY;
     for (uint32_t i = t->first_of_set[path]; i < t->first_of_set[path + 1]; i++) {
+        uint32_t link = t->of_set[i] - t->devices;
         *by_links |= t->share_of_set[i] != 1;
-        least = fmin(least, t->share_of_set[i] * bytes_per_s[t->of_set[i] - t->devices]);
+        as_in_graph &= bytes_per_s[link] == t->bytes_per_s[link];
+        least = fmin(least, t->share_of_set[i] * bytes_per_s[link]);
     }
-    return *by_links ? least : t->limit_of_set[path];
+    return *by_links && !as_in_graph ? least : t->limit_of_set[path];
 }

@@ -340,9 +340,10 @@ static void assume_of_messages(ss_text *t, const ss_lower_options *o)
 {
     char size[SS_QUANTITY_TEXT];
     if (o->segment_bytes > 0 && o->max_segments > 1)
-        ss_text_add(t, "; segments of %s, at most %u",
+        ss_text_add(t, "; segments of %s, at most %u%s",
                     ss_format_quantity((double)o->segment_bytes, SS_UNIT_BYTES, size, sizeof size),
-                    o->max_segments);
+                    o->max_segments,
+                    ss_links_are_crossed_at_once(o->links) ? ", where a node stages" : "");
 }
 
 static void assume_of_lowering(ss_text *t, const ss_model *m, const ss_lower_options *o)

@@ -58,7 +58,8 @@ static const ss_opt collective_list[] = {
      .at = offsetof(collective_options, ask.options.segment_bytes),
      .max = 4e18,
      .unit = SS_UNIT_BYTES,
-     .help = "messages are cut into pieces of this size; 0: never"},
+     .help = "messages are cut into pieces of this size; 0: never; fifo-path and shared: "
+             "only where a node stages"},
     {.name = "max_segments",
      .kind = SS_OPT_COUNT,
      .at = offsetof(collective_options, ask.options.max_segments),

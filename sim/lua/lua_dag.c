@@ -53,7 +53,8 @@ static const ss_opt dag_list[] = {
      .at = offsetof(ss_dag_options, segment_bytes),
      .max = 4e18,
      .unit = SS_UNIT_BYTES,
-     .help = "messages are cut into pieces of this size; 0: never"},
+     .help = "messages are cut into pieces of this size; 0: never; fifo-hop and "
+             "fifo-pipe only"},
     {.name = "max_segments",
      .kind = SS_OPT_COUNT,
      .at = offsetof(ss_dag_options, max_segments),

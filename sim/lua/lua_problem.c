@@ -94,7 +94,8 @@ static const ss_opt problem_list[] = {
      .preset = SS_OPT_KEEP,
      .max = 4e18,
      .unit = SS_UNIT_BYTES,
-     .help = "messages are cut into pieces of this size; 0: never"},
+     .help = "messages are cut into pieces of this size; 0: never; fifo-path and shared: "
+             "only where a node stages"},
     {.name = "max_segments",
      .kind = SS_OPT_COUNT,
      .at = offsetof(ss_lower_options, max_segments),

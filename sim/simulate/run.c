@@ -81,6 +81,10 @@ static ss_status set_out_sharing(ss_run *r, ss_error *err)
     ss_status s = ss_sharing_new(&r->sharing, err);
     if (!s)
         s = ss_sharing_start(r->sharing, t->links, t->bytes_per_s, &paths, err);
+    if (!s)
+        s = SS_REGROW(r->bytes_per_s, (size_t)t->links + 1, "bandwidths of links", err);
+    if (!s)
+        memcpy(r->bytes_per_s, t->bytes_per_s, ((size_t)t->links + 1) * sizeof *r->bytes_per_s);
     r->paths = t->sets;
     return s;
 }
@@ -165,6 +169,7 @@ void ss_run_free(ss_run *r)
     ss_free(r->plan);
     ss_free(r->happened);
     ss_sharing_free(r->sharing);
+    ss_free(r->bytes_per_s);
     ss_free(r);
 }
 

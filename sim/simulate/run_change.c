@@ -35,6 +35,17 @@ static void settle_offered(ss_run *r, uint32_t link)
     x->changed = true;
 }
 
+/* What flows can have where links fall short by size, of paths behind `from`. */
+static void renew_limits(ss_run *r, uint32_t from)
+{
+    for (uint32_t p = from + 1; p <= r->paths; p++) {
+        bool by_links;
+        double limit = ss_tasks_limit_of_path(&r->tasks, p, r->bytes_per_s, &by_links);
+        if (by_links)
+            ss_sharing_set_cap(r->sharing, p, limit);
+    }
+}
+
 /* The link has what is its own, or nothing if it failed. */
 static ss_status obey_link(ss_run *r, uint32_t link, double bytes_per_s, bool stopped,
                            ss_error *err)
@@ -45,6 +56,8 @@ static ss_status obey_link(ss_run *r, uint32_t link, double bytes_per_s, bool st
         ss_status s = ss_sharing_set_link(r->sharing, link, now, err);
         if (s)
             return s;
+        r->bytes_per_s[link] = now;
+        renew_limits(r, 0);
         ss_sharing_settle(r->sharing, r->now);
     }
     settle_offered(r, link);
@@ -354,9 +367,12 @@ static ss_status tell_sharing_of_paths(ss_run *r, ss_error *err)
     if (!r->sharing || r->paths == t->sets)
         return SS_OK;
     ss_status s = ss_sharing_add_paths(r->sharing, &paths, err);
-    if (!s)
-        r->paths = t->sets;
-    return s;
+    if (s)
+        return s;
+    uint32_t known = r->paths;
+    r->paths = t->sets;
+    renew_limits(r, known);
+    return SS_OK;
 }
 
 /* Leg after leg, each when all of the message has come by the one before. */

@@ -88,6 +88,7 @@ struct ss_run {
 
     ss_sharing *sharing; /* NULL: links are exclusive */
     uint32_t paths;      /* that the sharing knows */
+    double *bytes_per_s; /* of links as they are now, [links + 1], where they are shared */
     const ss_watch *watch;
     uint32_t look;
 

@@ -73,6 +73,8 @@ claim("a host that stages stores a message, or each segment of it, before it goe
   takes(8, { links = "shared" })
   takes(8, { links = "fifo-path" })
   takes(5, { links = "fifo-path", segment = 1000 })
+  takes(5, { links = "shared", segment = 1000 })
+  takes(20, { links = "shared", segment = 1000, flow_limit = "250 MB/s" })
   takes(4, { links = "shared", ideal_links = true })
   local r = step(pair({}, { stages = true }), { links = "shared", segment = 1000 })
   equal(r.bytes_moved, 4000)
@@ -135,6 +137,65 @@ claim("a route may weigh more than another", function()
   local t = pair()
   t:route("a", "b", { 1, 3 }, { weight = 3 })
   equal(step(t, { links = "shared" }).step_time, 4e-6)
+end)
+
+claim("what a script sends weighs as its route does, and is stored where nodes stage", function()
+  local t = soapstone.topology.new { name = "weighed" }
+  local d, e = t:switch "d", t:device("e", { kind = "p100" })
+  local up = t:link(t:device("a1", { kind = "p100" }), d, { bandwidth = "40 GB/s" })
+  t:link(t:device("a2", { kind = "p100" }), d, { bandwidth = "40 GB/s" })
+  local on = t:link(d, e, { bandwidth = "10 GB/s" })
+  t:route("a1", "e", { up, on }, { weight = 3 })
+  local run = soapstone.run { topology = t, links = "shared" }
+  local heavy, light = run:send("a1", "e", 7500), run:send("a2", "e", 7500)
+  equal(run:task(heavy).rate, 7.5e9)
+  equal(run:task(light).rate, 2.5e9)
+  run:finish()
+  equal(run:task(light).finish, 1.5e-6)
+  for _, mode in ipairs { "fifo-path", "shared" } do
+    local staged = soapstone.topology.new { name = "staged" }
+    local a, b = staged:device("a", { kind = "p100" }), staged:device("b", { kind = "p100" })
+    local host = staged:switch("host", { stages = true })
+    staged:link(a, host, { bandwidth = "4 GB/s", latency = "1 us" })
+    staged:link(host, b, { bandwidth = "2 GB/s", latency = "3 us" })
+    local sends = soapstone.run { topology = staged, links = mode }
+    local task = sends:send("a", "b", 8000)
+    sends:finish()
+    equal(sends:task(task).finish, 10e-6) -- 1 + 2 us, then 3 + 4
+  end
+end)
+
+claim("segments of a message have one message's share and limit, and are passed on as they come", function()
+  for _, mode in ipairs { "fifo-path", "shared" } do
+    local t = soapstone.topology.new { name = "staged" }
+    local a, b = t:device("a", { kind = "p100" }), t:device("b", { kind = "p100" })
+    local host = t:switch("host", { stages = true })
+    t:link(a, host, { bandwidth = "10 GB/s", latency = "1 ms" })
+    t:link(host, b, { bandwidth = "5 GB/s", latency = "2 ms" })
+    local c = soapstone.collective { topology = t, links = mode, operation = "p2p", bytes = 1e9, devices = { 1, 2 },
+      segment = "250 MB" }
+    equal(("%.9f"):format(c.time), "0.234000000") -- 26 ms, then four times 52
+  end
+end)
+
+claim("a link that changes on the way changes what a message of a size can have of it", function()
+  for _, mode in ipairs { "fifo-path", "shared" } do
+    local function sent(share, half_size)
+      local t = soapstone.topology.new { name = "half" }
+      t:link(t:device("a", { kind = "p100" }), t:device("b", { kind = "p100" }),
+        { bandwidth = "1 GB/s", half_size = half_size })
+      local run = soapstone.run { topology = t, links = mode }
+      if share then run:set_link("a->b", { share = share }) end
+      local first = run:send("a", "b", 3000)
+      run:advance(1e-6)
+      if share then run:set_link("a->b", { bandwidth = "1 GB/s" }) end
+      run:finish()
+      return run:task(first).finish * 1e6
+    end
+    equal(("%.5f"):format(sent(nil, 1000)), "4.00000")
+    equal(("%.5f"):format(sent(0.25, 1000)), "4.75000")
+    equal(("%.5f"):format(sent(4, 1000)), "1.00000")
+  end
 end)
 
 check.done()
