@@ -12,6 +12,7 @@ claim("what makes no sense is refused", function()
   fails("nothing in the list", trial.median, {})
   fails("needs { simple =, broken =, strategies = }", trial.compare, {})
   fails("unknown option 'proposal'", trial.compare, { proposal = 3 })
+  fails("searches is 0, where 1 or more are meant", trial.compare, { simple = 1, broken = 1, strategies = { 1 }, searches = 0 })
 end)
 
 claim("medians are in the middle", function()
@@ -44,11 +45,12 @@ claim("values closer than the noise are tied", function()
   near(trial.tau(a, b, { { 0, 0, 0.011 }, { 0, 0, 0.011 } }), 1 / 3)
 end)
 
-claim("curves cross where the logarithm of their ratio is nought", function()
+claim("curves cross where their difference is nought", function()
   local list = trial.crossing({ 1, 2, 4 }, { 1, 2, 4 }, { 2, 2.5, 2 })
   equal(#list, 1)
   equal(list[1].below, "a")
-  near(list[1].at, 2 + 2 * math.log(1.25) / (math.log(1.25) + math.log(2)))
+  near(list[1].at, 2 + 2 * 0.5 / (0.5 + 2))
+  near(trial.crossing({ 1, 2 }, { -3, 1 }, { 0, 0 })[1].at, 1.75)
   near(trial.crossing({ 10, 1000 }, { 1, 4 }, { 4, 1 }, { log = true })[1].at, 100)
   near(trial.crossing({ 10, 1000 }, { 1, 4 }, { 4, 1 })[1].at, 505)
   equal(#trial.crossing({ 1, 2, 3 }, { 1, 2, 3 }, { 2, 3, 4 }), 0)
@@ -118,25 +120,78 @@ claim("a trial of a problem against itself finds nothing", function()
   equal(t.regret, 0)
   equal(t.chosen, 0)
   equal(t.pairs.against, 0)
-  assert(t.found.simple <= t.rows[1].simple)
+  assert(t.searches[1].simple <= t.rows[1].simple)
+  equal(t.told, false)
 end)
 
 claim("a search under each problem starts from the best there, and regret compares them under the broken one", function()
   local broken = soapstone.problem { model = model, topology = quad, links = "shared" }
   local list = trial.strategies(simple)
-  local t = trial.compare { simple = simple, broken = broken, strategies = list, proposals = 60, seed = 7 }
-  local function found(p, best)
+  local t = trial.compare { simple = simple, broken = broken, strategies = list, proposals = 60, seed = 7, searches = 2 }
+  local function found(p, best, seed)
     for _, s in ipairs(list) do
       if s.name == best then
-        return soapstone.search.mcmc(p, { start = trial.onto(p, s), proposals = 60, seed = 7 }):run().best
+        return soapstone.search.mcmc(p, { start = trial.onto(p, s), proposals = 60, seed = seed }):run().best
       end
     end
   end
-  local by_simple = broken:simulate(trial.onto(broken, found(simple, t.best.simple))).step_time
-  local by_broken = broken:simulate(found(broken, t.best.broken)).step_time
-  equal(t.found.simple, by_simple)
-  equal(t.found.broken, by_broken)
-  equal(t.regret, by_simple / by_broken - 1)
+  for k, search in ipairs(t.searches) do
+    equal(search.seed, 6 + k)
+    local by_simple = broken:simulate(trial.onto(broken, found(simple, t.best.simple, search.seed))).step_time
+    local by_broken = broken:simulate(found(broken, t.best.broken, search.seed)).step_time
+    equal(search.simple, by_simple)
+    equal(search.broken, by_broken)
+    equal(search.regret, by_simple / by_broken - 1)
+  end
+  equal(#t.searches, 2)
+  near(t.regret, (t.searches[1].regret + t.searches[2].regret) / 2)
+  equal(t.regrets.least, math.min(t.searches[1].regret, t.searches[2].regret))
+  equal(t.regrets.most, math.max(t.searches[1].regret, t.searches[2].regret))
+end)
+
+claim("a regret is told from noise where it is above it and every search has one", function()
+  local fast, slow = simple:strategy "data_parallel", simple:strategy "model_parallel"
+  local broken = soapstone.problem { model = model, topology = quad, links = "shared" }
+  local function told(noise)
+    local t = trial.compare { simple = simple, broken = broken, strategies = { fast, slow }, searches = 3, time = function(p, strategy)
+      return strategy.name == fast.name and (p == simple and 2 or 5.5) or (p == simple and 3 or 5), noise
+    end }
+    near(t.regret, 0.1)
+    near(t.regret_noise, 2 * noise) -- of the two strategies
+    return t.told
+  end
+  equal(told(0.049), true)
+  equal(told(0.051), false)
+end)
+
+claim("what a problem said is kept, and is of those strategies alone", function()
+  local broken = soapstone.problem { model = model, topology = quad, links = "shared" }
+  local list, kept = trial.strategies(simple), {}
+  local function regret(more)
+    return trial.compare { simple = simple, broken = broken, strategies = list, proposals = 30, seed = 3, searches = 2, kept = more }
+  end
+  local anew, first, second = regret(), regret(kept), regret(kept)
+  equal(first.regret, anew.regret)
+  equal(second.regret, anew.regret)
+  equal(second.tau, anew.tau)
+  equal(second.rows[2].simple, anew.rows[2].simple)
+  equal(trial.compare { simple = broken, broken = simple, strategies = list, kept = kept }.tau, anew.tau)
+  fails("kept is of " .. #list .. " strategies, and now there are 1", trial.compare, { simple = simple, broken = broken, strategies = { list[1] }, kept = kept })
+end)
+
+claim("one strategy overtakes another where the difference of their times is nought", function()
+  local one, other = simple:strategy "data_parallel", simple:strategy "model_parallel"
+  local problems, at = {}, {}
+  local function problem_at(x) -- seconds are made up of x
+    local p = soapstone.problem { model = model, topology = quad }
+    problems[#problems + 1], at[p] = p, x
+    return p
+  end
+  local function time(p, strategy) return strategy.name == one.name and at[p] or 3 end
+  near(trial.overtaken(one, other, problem_at, 1, 8, { time = time, tolerance = 1e-6 }), 3, 1e-4)
+  near(trial.overtaken(one, other, problem_at, 1, 8, { time = time, tolerance = 1e-6, log = true }), 3, 1e-4)
+  equal(select(2, trial.overtaken(one, other, problem_at, 1, 2, { time = time })), "never")
+  equal(select(2, trial.overtaken(one, other, problem_at, 4, 5, { time = time })), "before")
 end)
 
 -- Sweeps are of a script of their own, which is started again.

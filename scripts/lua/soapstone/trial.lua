@@ -65,14 +65,14 @@ function trial.tau(a, b, noise)
 end
 
 local function between(x, k, a, b, log)
-  local here, there = math.log(a[k] / b[k]), math.log(a[k + 1] / b[k + 1])
+  local here, there = a[k] - b[k], a[k + 1] - b[k + 1]
   local part = here / (here - there)
   if log then return x[k] * (x[k + 1] / x[k]) ^ part end
   return x[k] + (x[k + 1] - x[k]) * part
 end
 
--- Where two curves of positive values over the same x cross: a list of { at, below = "a" or "b" }, which of them is below
--- before.  Between two x the logarithm of their ratio is a straight line, over x or (log = true) over its logarithm.
+-- Where two curves over the same x cross: a list of { at, below = "a" or "b" }, which of them is below before.  Between two x
+-- their difference is a straight line, over x or (log = true) over its logarithm.
 function trial.crossing(x, a, b, options)
   if #x ~= #a or #x ~= #b then refuse("trial.crossing: %d, %d and %d values are no two curves", #x, #a, #b) end
   local log, found, before, at = options and options.log, {}, 0, nil
@@ -181,7 +181,7 @@ end
 
 -- -- the trial --------------------------------------------------------------------------------------------
 
-local presets = { proposals = 0, seed = 0, runs = 4, simple = false, broken = false, strategies = false, time = false }
+local presets = { proposals = 0, searches = 1, seed = 0, runs = 4, kept = false, simple = false, broken = false, strategies = false, time = false }
 
 -- The step time, and how far it moves when durations do by a picosecond.
 local function simulated(runs)
@@ -191,15 +191,7 @@ local function simulated(runs)
   end
 end
 
-local function least(rows, of)
-  local best = rows[1]
-  for _, row in ipairs(rows) do
-    if row[of] < best[of] then best = row end
-  end
-  return best
-end
-
--- The best that a short search finds from the best of the list: a strategy of `problem`, and its cost there.
+-- The best that a short search finds from the best of the list: a strategy of `problem`.
 local function search_from(problem, start, proposals, seed)
   if proposals == 0 then return start end
   local search <close> = soapstone.search.mcmc(problem, { start = start, proposals = proposals, seed = seed, threads = 1 })
@@ -222,42 +214,98 @@ local function check(o)
   if not (o.simple and o.broken and o.strategies and o.strategies[1]) then
     refuse "trial.compare needs { simple =, broken =, strategies = }: two problems and a list that is not empty"
   end
+  local searches = math.tointeger(o.searches or presets.searches)
+  if not searches or searches < 1 then refuse("trial.compare: searches is %s, where 1 or more are meant", o.searches) end
+end
+
+-- What a problem says of the strategies: them on it, seconds, the noise of each, the place of the best, and what each search
+-- from there finds; asked once for all trials that share `kept`.
+local function side(problem, o, time, proposals, searches, seed)
+  local kept = o.kept or {}
+  local its = kept[problem]
+  if not its then
+    its = { on = {}, seconds = {}, noise = {}, best = 1, found = {} }
+    for i, strategy in ipairs(o.strategies) do
+      its.on[i] = trial.onto(problem, strategy)
+      its.seconds[i], its.noise[i] = time(problem, its.on[i])
+      its.noise[i] = its.noise[i] or 0
+      if its.seconds[i] < its.seconds[its.best] then its.best = i end
+    end
+    kept[problem] = its
+  end
+  if #its.on ~= #o.strategies then
+    refuse("trial.compare: what was kept is of %d strategies, and now there are %d", #its.on, #o.strategies)
+  end
+  for k = #its.found + 1, searches do its.found[k] = search_from(problem, its.on[its.best], proposals, seed + k - 1) end
+  return its
+end
+
+-- The regret of each search, from the least to the greatest, how far noise moves them, and whether they are told apart from it.
+local function regrets_of(searches)
+  local regrets, noise = {}, 0
+  for k, search in ipairs(searches) do
+    regrets[k], noise = search.regret, math.max(noise, search.noise)
+  end
+  table.sort(regrets)
+  local median = trial.median(regrets)
+  return median, { least = regrets[1], most = regrets[#regrets] }, noise, regrets[1] > 0 and median > noise
 end
 
 -- A simple problem against a broken one over strategies (of one of the two).  Each row has `name`, the step times `simple` and
 -- `broken`, and the `error` simple / broken - 1, of which result.error has the median and the `worst` of either sign.  `tau` and
 -- `pairs` are as above, where the noise of a step time is the spread that so many `runs` with durations moved by a picosecond
--- show (0: none); result.noise has the greatest of each.  `regret` is the broken step time of the strategy found under the
--- simple problem over that of the one found under the broken one, less 1: found is the best of the list (`best`) and then a
--- search of so many `proposals` under each problem (0: no search).  `chosen` is the same without the search.  time(problem,
--- strategy), if given, says seconds and noise in place of one simulated step, but for the search.
+-- show (0: none); result.noise has the greatest of each.
+--
+-- The regret of a search is the broken step time of the strategy found under the simple problem over that of the one found
+-- under the broken one, less 1: found is the best of the list (`best`) and then a search of so many `proposals` under each
+-- problem (0: no search).  There are so many `searches`, from seeds that follow each other; each of result.searches has `seed`,
+-- step times `simple` and `broken` under the broken problem, `regret`, `noise` (the sum of what a picosecond moves the two by)
+-- and `found`, the two strategies.  result.regret is the median of all, result.regrets has the `least` and the `most`,
+-- result.regret_noise is the greatest noise; and `told` says whether the regret is told apart from both kinds of luck: it is
+-- above 0 for each search, and in the median above the noise.  `chosen` is the regret without a search.
+--
+-- time(problem, strategy), if given, says seconds and noise in place of one simulated step, but for the search.  `kept`, a
+-- table, keeps what a problem said for more trials of the same problem and strategies.
 function trial.compare(o)
   check(o)
-  local proposals, seed = o.proposals or presets.proposals, o.seed or presets.seed
+  local proposals, seed, searches = o.proposals or presets.proposals, o.seed or presets.seed, o.searches or presets.searches
   local time = o.time or simulated(o.runs or presets.runs)
-  local rows, noise, on = {}, { {}, {} }, { {}, {} }
+  local simple = side(o.simple, o, time, proposals, searches, seed)
+  local broken = side(o.broken, o, time, proposals, searches, seed)
+  local rows = {}
   for i, strategy in ipairs(o.strategies) do
-    local row = { name = strategy.name, position = i }
-    on[1][i], on[2][i] = trial.onto(o.simple, strategy), trial.onto(o.broken, strategy)
-    row.simple, noise[1][i] = time(o.simple, on[1][i])
-    row.broken, noise[2][i] = time(o.broken, on[2][i])
-    noise[1][i], noise[2][i] = noise[1][i] or 0, noise[2][i] or 0
-    row.error = row.simple / row.broken - 1
-    rows[i] = row
+    rows[i] = { name = strategy.name, simple = simple.seconds[i], broken = broken.seconds[i], error = simple.seconds[i] / broken.seconds[i] - 1 }
   end
-  local simple, broken = {}, {}
-  for i, row in ipairs(rows) do simple[i], broken[i] = row.simple, row.broken end
-  local by_simple, by_broken = least(rows, "simple"), least(rows, "broken")
-  local result = { rows = rows, error = errors_of(rows), best = { simple = by_simple.name, broken = by_broken.name },
-    noise = { simple = math.max(table.unpack(noise[1])), broken = math.max(table.unpack(noise[2])) },
-    chosen = by_simple.broken / by_broken.broken - 1 }
-  result.tau, result.pairs = trial.tau(simple, broken, noise)
-  local found_simple = search_from(o.simple, on[1][by_simple.position], proposals, seed)
-  local found_broken = search_from(o.broken, on[2][by_broken.position], proposals, seed)
-  result.found = { simple = (time(o.broken, trial.onto(o.broken, found_simple))), broken = (time(o.broken, found_broken)) }
-  result.regret = result.found.simple / result.found.broken - 1
-  for _, row in ipairs(rows) do row.position = nil end
+  local result = { rows = rows, error = errors_of(rows), best = { simple = rows[simple.best].name, broken = rows[broken.best].name },
+    noise = { simple = math.max(table.unpack(simple.noise)), broken = math.max(table.unpack(broken.noise)) },
+    chosen = broken.seconds[simple.best] / broken.seconds[broken.best] - 1, searches = {} }
+  result.tau, result.pairs = trial.tau(simple.seconds, broken.seconds, { simple.noise, broken.noise })
+  for k = 1, searches do
+    local first, second = trial.onto(o.broken, simple.found[k]), broken.found[k]
+    local one, its = time(o.broken, first)
+    local other, others = time(o.broken, second)
+    local same = first == second -- what a picosecond does, it does to both
+    result.searches[k] = { seed = seed + k - 1, simple = one, broken = other, regret = one / other - 1,
+      noise = same and 0 or (its or 0) + (others or 0), found = { simple = simple.found[k], broken = second } }
+  end
+  result.regret, result.regrets, result.regret_noise, result.told = regrets_of(result.searches)
   return result
+end
+
+-- Where a first strategy stops being better than a second, between from and to: problem_at(x) is the problem at a strength x, and
+-- bisection finds a place where the difference of their step times changes its sign (there may be more).  nil and "never" where the
+-- first is no worse at `to`, nil and "before" where the second is no worse at `from`.  options.time is that of trial.compare;
+-- log and tolerance are those of trial.bisect, whose preset here is 0.01.
+function trial.overtaken(first, second, problem_at, from, to, options)
+  local o = options or {}
+  local time = o.time or simulated(0)
+  local function ahead(x)
+    local problem = problem_at(x)
+    return (time(problem, trial.onto(problem, first))) - (time(problem, trial.onto(problem, second)))
+  end
+  if ahead(to) <= 0 then return nil, "never" end
+  if ahead(from) >= 0 then return nil, "before" end
+  return trial.bisect(ahead, from, to, { log = o.log, tolerance = o.tolerance or 0.01 })
 end
 
 -- -- sweeps over processes --------------------------------------------------------------------------------

@@ -15,6 +15,14 @@ local trial = {}
 ---@field against integer pairs in opposite orders
 ---@field tied integer pairs tied in one list or in both
 
+---@class soapstone.trial_search
+---@field seed integer
+---@field simple number step time under the broken problem of what was found under the simple one, seconds
+---@field broken number and of what was found under the broken one
+---@field regret number simple / broken - 1
+---@field noise number sum of what a picosecond moves the two by, as a share
+---@field found { simple: soapstone.strategy, broken: soapstone.strategy }
+
 ---@class soapstone.verdict
 ---@field rows soapstone.trial_row[]
 ---@field error { median: number, worst: number } signed
@@ -23,15 +31,20 @@ local trial = {}
 ---@field noise { simple: number, broken: number } greatest spread of a step time
 ---@field best { simple: string, broken: string } of the list
 ---@field chosen number regret of deciding among the list
----@field found { simple: number, broken: number } step times under the broken problem, seconds
----@field regret number found.simple / found.broken - 1
+---@field searches soapstone.trial_search[]
+---@field regret number median of the searches
+---@field regrets { least: number, most: number }
+---@field regret_noise number greatest noise of a search
+---@field told boolean above 0 in each search, and in the median above the noise
 
 ---@class soapstone.trial_options
 ---@field simple soapstone.problem
 ---@field broken soapstone.problem
 ---@field strategies soapstone.strategy[]
 ---@field proposals? integer of a search from the best under each problem; 0 unless given: none
----@field seed? integer of the searches
+---@field searches? integer so many, from seeds that follow each other; 1 unless given
+---@field seed? integer of the first
+---@field kept? table keeps what a problem said, for more trials of it and the same strategies
 ---@field runs? integer reruns that tell the noise; 4 unless given
 ---@field time? fun(problem: soapstone.problem, strategy: soapstone.strategy): number, number? seconds and noise
 
@@ -39,6 +52,17 @@ local trial = {}
 ---@param options soapstone.trial_options
 ---@return soapstone.verdict
 function trial.compare(options) end
+
+---The strength at which the first strategy stops being better than the second; nil and "never" or "before".
+---@param first soapstone.strategy
+---@param second soapstone.strategy
+---@param problem_at fun(x: number): soapstone.problem
+---@param from number
+---@param to number
+---@param options? { log?: boolean, tolerance?: number, time?: fun(problem: soapstone.problem, strategy: soapstone.strategy): number }
+---@return number?
+---@return string?
+function trial.overtaken(first, second, problem_at, from, to, options) end
 
 ---What people would try: ready-made strategies, parameters split over neighbours and over devices far apart, random ones.
 ---@param problem soapstone.problem
