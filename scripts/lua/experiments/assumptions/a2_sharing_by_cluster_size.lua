@@ -4,92 +4,121 @@
 --
 -- The published model (A2) gives a link to one message at a time, which it crosses whole before the next link has it
 -- (fifo-hop).  Here it is tried against links that messages flow over together at max-min fair rates (shared), on fat
--- trees of leaves of eight devices, for several networks, sizes and oversubscriptions.  Beside it stand two simple
--- models that are as cheap: messages in pieces (fifo-hop in up to 16 segments), and whole routes held at once
--- (fifo-path).  So what storing and forwarding does is told apart from what sharing does.
+-- trees of leaves of eight devices and other topologies, for several networks, sizes and oversubscriptions.  Beside it
+-- stand two simple models that are as cheap: messages in pieces (fifo-hop in up to 16 segments), and whole routes held at
+-- once (fifo-path).  So what storing and forwarding does is told apart from what sharing does.  Up to eight devices a
+-- fat tree has no spines to be oversubscribed, and is asked once.
 
 local arguments = require "soapstone.arguments"
-local options = require "soapstone.options"
 local report = require "soapstone.report"
+local options = require "soapstone.options"
 local soapstone = require "soapstone"
 local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
+local MODES = { "fifo-hop", "segments", "fifo-path" }
 local about = [[
-a2_sharing_by_cluster_size.lua: error, order and regret of exclusive links against shared ones, by network, cluster size
-and oversubscription of a fat tree.]]
+a2_sharing_by_cluster_size.lua: error, order and regret of exclusive links against shared ones, by network, topology, cluster
+size and oversubscription of a fat tree.]]
 local o = common.options(about, {
-  networks = "alexnet,nmt", devices = "8,16,32,64", oversubscription = "1,4", simple = "fifo-hop,segments,fifo-path",
-  most_segments = options.count(32, { min = 1 }), sync = "ring", topology = common.topology "fat_tree", proposals = options.count(20, { min = 0 }),
-  runs = options.count(2, { min = 0 }),
-}, { networks = "alexnet,inception_v3,nmt,rnnlm", devices = "8,16,32,64,128", oversubscription = "1,2,4,8", most_segments = 64, proposals = 50, runs = 4 },
-  { networks = "mlp", devices = "8,16", oversubscription = "4", simple = "fifo-hop", proposals = 5, runs = 1 })
+  networks = "alexnet,nmt", topologies = "fat_tree,p100_cluster", devices = "8,16,32,64", oversubscriptions = "1,4", simple = "all", most_segments = options.count(32, { min = 1 }),
+  proposals = options.count(20, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
+}, { networks = "alexnet,inception_v3,nmt,rnnlm", topologies = "fat_tree,p100_cluster,torus", devices = "8,16,32,64,128", oversubscriptions = "1,2,4,8", most_segments = 64,
+    proposals = 50, searches = 5, runs = 4 },
+  { networks = "mlp", topologies = "fat_tree", devices = "8,16", oversubscriptions = "4", simple = "fifo-hop", proposals = 5, searches = 2 })
 
-local how = { ["fifo-hop"] = { links = "fifo-hop" }, ["fifo-path"] = { links = "fifo-path" },
-  segments = { links = "fifo-hop", segment = "64 KiB", max_segments = 16 } }
-local cells = common.cells({ "network", arguments.some("networks", o.networks, common.networks) },
-  { "oversubscription", arguments.numbers("oversubscription", o.oversubscription, 1) },
-  { "simple", arguments.some("simple", o.simple, { "fifo-hop", "segments", "fifo-path" }) },
-  { "devices", arguments.numbers("devices", o.devices, 2) })
--- segments are sixteen times as many tasks, and up to eight devices have no spines to be oversubscribed
-local few = {}
-for _, cell in ipairs(cells) do
-  if cell.simple ~= "segments" or cell.devices <= o.most_segments then few[#few + 1] = cell end
+local how = { ["fifo-hop"] = { links = "fifo-hop" }, ["fifo-path"] = { links = "fifo-path" }, segments = { links = "fifo-hop", segment = "64 KiB", max_segments = 16 } }
+local modes, overs = arguments.some("simple", o.simple, MODES), arguments.numbers("oversubscriptions", o.oversubscriptions, 1)
+local cells = {}
+for _, cell in ipairs(common.groups(o, { "oversubscription", overs })) do
+  local spines = cell.topology == "fat_tree" and cell.devices > 8
+  if spines or cell.oversubscription == overs[1] then cells[#cells + 1] = cell end
 end
-cells = few
 
-local verdicts = trial.sweep(cells, function(cell)
+local function asked(cell, mode) return mode ~= "segments" or cell.devices <= o.most_segments end -- sixteen times as many tasks
+
+local results = trial.sweep(cells, function(cell)
   local network = common.network(cell.network)
-  local model = common.model(network, cell.devices)
-  local tree = common.cluster(o.topology, network, cell.devices, cell.oversubscription)
-  local function problem(given)
-    local all = { model = model, topology = tree, sync = o.sync, coalesce = "per_device" }
+  local given, kept, by_mode = common.given(o, cell, { topology = common.cluster(cell.topology, network, cell.devices, cell.oversubscription) }), {}, {}
+  local function problem(more)
+    local all = {}
     for key, value in soapstone.pairs(given) do all[key] = value end
+    for key, value in soapstone.pairs(more) do all[key] = value end
     return soapstone.problem(all)
   end
-  local simple = problem(how[cell.simple])
-  return common.judge { simple = simple, broken = problem { links = "shared" }, strategies = trial.strategies(simple),
-    proposals = o.proposals, seed = o.seed, runs = o.runs }
+  local shared = problem { links = "shared" }
+  local strategies = trial.strategies(shared)
+  for _, mode in ipairs(modes) do
+    if asked(cell, mode) then
+      by_mode[mode] = common.try(o, { simple = problem(how[mode]), at = function() return shared end, x = { cell.devices }, strategies = strategies, kept = kept }).verdicts[1]
+    end
+  end
+  return by_mode
 end, { workers = o.workers })
 
-common.print_verdicts({ "network", "oversubscription", "simple", "devices" }, cells, verdicts)
-
-local function label(cell) return ("%s, 1:%g"):format(cell.simple, cell.oversubscription) end
-local function panel(cell) return cell.network end
-local function draw(name, ylabel, value, more)
-  local look = { title = "Exclusive links against shared ones, " .. o.topology, xlabel = "devices", logx = true, ylabel = ylabel, columns = 2, width = 7,
-    note = "segments: fifo-hop in up to 16 pieces; 1:4 is oversubscription" }
-  for key, given in soapstone.pairs(more or {}) do look[key] = given end
-  report.draw("lines", common.curves(cells, verdicts, "devices", label, panel, value), ("%s/a2-sharing-%s.svg"):format(o.folder, name), look)
-end
-draw("error", "step time, exclusive / shared", function(v) return 1 + v.error end, { logy = true })
-draw("order", "Kendall's tau", function(v) return v.tau end, { to_y = 1 })
-draw("regret", "regret (%)", function(v) return 100 * v.regret end)
-
-local function of(simple)
-  local list, found = {}, {}
+-- groups of which the number of devices is the strength
+local groups, by = {}, {}
+for _, mode in ipairs(modes) do
   for i, cell in ipairs(cells) do
-    if cell.simple == simple then list[#list + 1], found[#found + 1] = cell, verdicts[i] end
+    if results[i][mode] then
+      local key = ("%s %s %s %g"):format(mode, cell.network, cell.topology, cell.oversubscription)
+      if not by[key] then
+        by[key] = { simple = mode, network = cell.network, topology = cell.topology, oversubscription = cell.oversubscription, x = {}, verdicts = {}, changes = {},
+          label = cell.topology == "fat_tree" and ("%s, 1:%g"):format(mode, cell.oversubscription) or mode }
+        groups[#groups + 1] = by[key]
+      end
+      table.insert(by[key].x, cell.devices)
+      table.insert(by[key].verdicts, results[i][mode])
+    end
   end
-  return list, found
 end
-local function first_at(list, found) -- the fewest devices at which the choice costs more than 5 %
-  local least
-  for i, v in ipairs(found) do
-    if v.regret > 0.05 and (not least or list[i].devices < least) then least = list[i].devices end
+local columns = { "simple", "network", "topology", "oversubscription" }
+common.print_verdicts(columns, "devices", groups)
+common.print_groups(columns, groups, {})
+
+local function row(group) return ("%s, %s"):format(group.network, group.topology) end
+local function draw(name, quantity, look)
+  local all = { title = "Exclusive links against shared ones: " .. quantity.name, xlabel = "devices", logx = true, columns = 2, width = 7,
+    note = "segments: fifo-hop in up to 16 pieces; 1:4 is oversubscription" .. (quantity.bars and ("; bars: least and most of %d searches, a point: told apart from luck and noise"):format(o.searches) or "") }
+  for key, value in soapstone.pairs(look) do all[key] = value end
+  common.draw(o, "a2-sharing-" .. name, groups, all, row, { quantity })
+end
+local lowest = 0.9
+for _, group in ipairs(groups) do
+  for _, v in ipairs(group.verdicts) do lowest = math.min(lowest, v.tau or 1) end
+end
+draw("error", { name = "step time, exclusive / shared", value = function(v) return 1 + v.error end }, { logy = true })
+draw("order", common.tau, { from_y = math.floor(10 * lowest) / 10, to_y = 1 })
+draw("regret", { name = "regret (%)", value = common.regret.value, bars = true, legend = true }, {})
+
+-- "alexnet from 16 devices on": the fewest at which the regret is told apart from noise and above 5 %
+local function from(those)
+  local parts = {}
+  for _, network in ipairs(common.values(those, "network")) do
+    local least, dear, all = math.huge, common.count(common.those(those, { network = network }))
+    for _, group in ipairs(common.those(those, { network = network })) do
+      for i, v in ipairs(group.verdicts) do
+        if v.told and v.regret > 0.05 then least = math.min(least, group.x[i]) end
+      end
+    end
+    parts[#parts + 1] = least == math.huge and ("%s nowhere (of %d)"):format(network, all) or ("%s in %d of %d, from %d devices on"):format(network, dear, all, least)
   end
-  return least and ("from %d devices on"):format(least) or "nowhere"
+  return table.concat(parts, ", ")
 end
 local parts = {}
-for _, simple in ipairs(arguments.some("simple", o.simple, { "fifo-hop", "segments", "fifo-path" })) do
-  local list, found = of(simple)
-  if #list > 0 then
-    local errors, taus = {}, {}
-    for i, v in ipairs(found) do errors[i], taus[#taus + 1] = v.error, v.tau end
-    local worst, where = common.most(list, found, function(v) return v.regret end)
-    parts[#parts + 1] = ("%s is off by %s in the median (tau %.2f), and choosing by it costs more than 5 %% %s, at most %s (%s, %d devices, 1:%g)"):format(
-      simple, common.percent(trial.median(errors)), trial.median(taus), first_at(list, found), common.percent(worst.regret),
-      where.network, where.devices, where.oversubscription)
+for _, mode in ipairs(modes) do
+  local those, errors, taus, most, worst, where = common.those(groups, { simple = mode }), {}, {}, 0, nil, nil
+  for _, group in ipairs(those) do
+    for i, v in ipairs(group.verdicts) do
+      errors[#errors + 1], taus[#taus + 1], most = v.error, v.tau, math.max(most, group.x[i])
+      if v.told and (not worst or v.regret > worst.regret) then worst, where = v, ("%s on %d devices of %s, 1:%g"):format(group.network, group.x[i], group.topology, group.oversubscription) end
+    end
+  end
+  table.sort(errors)
+  if #those > 0 then
+    parts[#parts + 1] = ("%s (up to %d devices) is off by %s in the median of all, %s to %s (tau %s), and choosing by it costs more than 5 %%: %s%s"):format(mode, most,
+      common.percent(trial.median(errors)), common.percent(errors[1]), common.percent(errors[#errors]), #taus > 0 and ("%.2f"):format(trial.median(taus)) or "none", from(those),
+      worst and ("; at most %s (%s by search; %s)"):format(common.percent(worst.regret), common.least_to_most(worst), where) or "")
   end
 end
 trial.result("against links that are shared, %s.", table.concat(parts, "; "))

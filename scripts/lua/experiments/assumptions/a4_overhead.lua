@@ -2,65 +2,65 @@
 --
 --   soapstone run scripts/lua/experiments/assumptions/a4_overhead.lua [FOLDER] [--long]
 --
--- A4 says that starting a task costs nothing.  Here each task that computes takes some microseconds more, swept; the
--- roofline's own launch time (a few microseconds, by kind of device) is set to nothing, so that the sweep says all of
--- it.  The crossing asks at which overhead half of what the best strategy gains over one device alone is lost.
+-- A4 says that starting a task costs nothing.  Here each task that computes (launch), each message, or each step takes some
+-- microseconds more, swept; the roofline's own launch time (a few microseconds, by kind of device) is set to nothing, so
+-- that the sweep says all of it.  A crossing asks at which overhead half of what the best strategy of the list gains over
+-- one device alone is lost.
 
 local arguments = require "soapstone.arguments"
 local options = require "soapstone.options"
-local report = require "soapstone.report"
 local soapstone = require "soapstone"
 local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
-local o = common.options("a4_overhead.lua: error, order and regret of free starts, by overhead of each task that computes.", {
-  networks = "alexnet,inception_v3,nmt,rnnlm", devices = options.count(8, { min = 2 }), samples = options.count(8, { min = 1 }),
-  overheads = "1e-6,3e-6,1e-5,3e-5,1e-4,3e-4,1e-3,3e-3", sync = "ring", topology = common.topology "p100_cluster", proposals = options.count(100, { min = 0 }), runs = options.count(1, { min = 0 }),
-}, { devices = 16, overheads = "1e-6,2e-6,5e-6,1e-5,2e-5,5e-5,1e-4,2e-4,5e-4,1e-3,2e-3,5e-3", proposals = 2000, runs = 4 },
-  { networks = "mlp", devices = 4, overheads = "1e-5,1e-3", proposals = 5 })
+local o = common.options("a4_overhead.lua: error, order and regret of free starts, by overhead of each task that computes, message or step.", {
+  networks = "alexnet,inception_v3,nmt,rnnlm", topologies = "p100_cluster,fat_tree", devices = "8", samples = options.count(8, { min = 1 }), kinds = "launch,message,step",
+  overheads = "1e-6,1e-5,1e-4,3e-4,1e-3,3e-3", proposals = options.count(100, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
+}, { topologies = "p100_cluster,fat_tree,torus", devices = "4,8,16", overheads = "1e-6,2e-6,5e-6,1e-5,2e-5,5e-5,1e-4,2e-4,5e-4,1e-3,2e-3,5e-3", proposals = 2000, searches = 5, runs = 4 },
+  { networks = "mlp", topologies = "p100_cluster", devices = "4", kinds = "launch", overheads = "1e-5,1e-3", proposals = 5, searches = 2 })
 
-local cells = common.cells({ "network", arguments.some("networks", o.networks, common.networks) },
-  { "overhead", arguments.numbers("overheads", o.overheads, 0) })
+local overheads = common.strengths("overheads", o.overheads, 1e-12)
+local cells = common.groups(o, { "kind", arguments.some("kinds", o.kinds, { "launch", "message", "step" }) })
 
 local results = trial.sweep(cells, function(cell)
   local network = common.network(cell.network)
-  local model = common.model(network, o.devices, { batch = o.samples * o.devices })
-  local given = { model = model, topology = common.cluster(o.topology, network, o.devices), sync = o.sync, coalesce = "per_device", costs = soapstone.costs.roofline { launch = 0 } }
+  local given = common.given(o, cell, { model = common.model(network, cell.devices, { batch = o.samples * cell.devices }), costs = soapstone.costs.roofline { launch = 0 } })
   local simple = soapstone.problem(given)
-  given.chance = soapstone.chance { launch = cell.overhead }
-  local broken = soapstone.problem(given)
-  local verdict = trial.compare { simple = simple, broken = broken, strategies = trial.strategies(simple), proposals = o.proposals,
-    seed = o.seed, runs = o.runs }
-  local short = common.short(verdict)
-  for _, row in ipairs(verdict.rows) do short.split = math.min(short.split or row.broken, row.broken) end
-  short.whole = broken:simulate(broken:strategy "whole").step_time
-  return short
+  local broken
+  local function at(overhead)
+    given.chance = soapstone.chance { [cell.kind] = overhead }
+    broken = soapstone.problem(given)
+    return broken
+  end
+  return common.try(o, { simple = simple, at = at, x = overheads, from = 1e-9, log = true, more = function(short, verdict)
+    for _, row in ipairs(verdict.rows) do short.split = math.min(short.split or row.broken, row.broken) end
+    short.gain = broken:simulate(broken:strategy "whole").step_time / short.split
+  end })
 end, { workers = o.workers })
 
-common.print_verdicts({ "network", "overhead" }, cells, results)
-
-local function panels(quantity, value)
-  return common.curves(cells, results, "overhead", function(cell) return cell.network end, function() return quantity end, value)
+local groups = common.grouped(cells, results, overheads)
+local columns, look = { "network", "topology", "devices", "kind" }, { log = true, unit = "s" }
+common.print_verdicts(columns, "overhead", groups)
+common.print_groups(columns, groups, look)
+for _, kind in ipairs(common.values(groups, "kind")) do
+  common.draw(o, "a4-overhead-" .. kind, common.those(groups, { kind = kind }), { title = ("Overhead of each %s, %d samples a device"):format(kind == "launch" and "task" or kind, o.samples),
+    xlabel = "overhead", xunit = "s", logx = true }, nil,
+    { { name = "gain over one", value = function(v) return v.gain end }, common.longer, common.tau, common.regret })
 end
-local splits = panels("gain of the best over one device", function(v) return v.whole / v.split end)
-local series = table.move(splits, 1, #splits, 1, {})
-for _, more in ipairs { panels("step time too short by (%)", function(v) return -100 * v.error end), panels("regret (%)", function(v) return 100 * v.regret end) } do
-  table.move(more, 1, #more, #series + 1, series)
-end
-report.draw("lines", series, o.folder .. "/a4-overhead.svg", { title = ("Starting a task costs time, %d in %s, %d samples each"):format(o.devices, o.topology, o.samples),
-  xlabel = "overhead of each task", xunit = "s", logx = true, columns = 3, width = 7 })
 
 local parts = {}
-for _, curve in ipairs(splits) do
-  local half, half_line = nil, {}
-  for i in ipairs(curve.x) do half_line[i] = (1 + curve.y[1]) / 2 end
-  half = trial.crossing(curve.x, curve.y, half_line, { log = true })[1]
-  local tau, regret
-  for i, cell in ipairs(cells) do
-    if cell.network == curve.label and (not regret or results[i].regret > regret) then tau, regret = results[i].tau, results[i].regret end
+for _, kind in ipairs(common.values(groups, "kind")) do
+  local those, halves = common.those(groups, { kind = kind }), {}
+  for _, name in ipairs(common.values(groups, "network")) do
+    local places = {}
+    for _, group in ipairs(common.those(those, { network = name })) do
+      local half, y = (1 + group.verdicts[1].gain) / 2, {}
+      for i, v in ipairs(group.verdicts) do y[i] = -v.gain end
+      places[#places + 1] = common.passes(group.x, y, -half, true)
+    end
+    halves[#halves + 1] = name .. " " .. common.places(places, "s")
   end
-  parts[#parts + 1] = ("%s %.2f times, half of the gain lost %s (regret at most %s, tau %.2f there)"):format(curve.label, curve.y[1],
-    half and "at " .. soapstone.unit.show(half.at, "s") or "nowhere", common.percent(regret), tau or 0 / 0)
+  parts[#parts + 1] = ("each %s: half of the gain over one device is lost at %s, and not to know it %s"):format(kind == "launch" and "task" or kind, table.concat(halves, ", "),
+    common.conclusion(those, look))
 end
-trial.result("over %d devices with %d samples each the best strategy, with an overhead of %s a task, is faster than one device by: %s.", o.devices,
-  o.samples, soapstone.unit.show(splits[1].x[1], "s"), table.concat(parts, ", "))
+trial.result("over %s devices with %d samples each, an overhead of %s.", (tostring(o.devices):gsub(",", ", ")), o.samples, table.concat(parts, "; of "))

@@ -60,6 +60,17 @@ local clusters = {
 }
 common.clusters = { "fat_tree", "p100_cluster", "k80_cluster", "torus", "ring" }
 
+-- The links between machines or leaves: those that join two switches, or all where no two switches are joined.  By number.
+function common.network_links(t)
+  local devices, between, all = {}, {}, {}
+  for _, device in ipairs(t:device_list()) do devices[device.name] = true end
+  for i, link in ipairs(t:link_list()) do
+    all[i] = i
+    if not (devices[link.from] or devices[link.to]) then between[#between + 1] = i end
+  end
+  return #between > 0 and between or all
+end
+
 -- So many devices in a ready-made topology, with the network's kind of device and bandwidth where it takes them.
 function common.cluster(name, network, devices, oversubscription)
   local t = clusters[name](network, devices, oversubscription)
@@ -100,12 +111,9 @@ function common.jobs(network, number, devices, more)
   return all
 end
 
--- The rule of an option --topology.
-function common.topology(preset) return options.choice(preset, common.clusters) end
-
 -- The options that every experiment has, and its own.  `tiny` is the form that tests run.
 function common.options(about, presets, long, tiny)
-  local all = { workers = options.count(0, { min = 0 }), seed = options.count(1, { min = 0 }) }
+  local all = { workers = options.count(0, { min = 0 }), seed = options.count(1, { min = 0 }), sync = "ring" }
   for name, rule in soapstone.pairs(presets) do all[name] = rule end
   return arguments.read(arg, about, all, { long = long, tiny = tiny })
 end
@@ -127,76 +135,364 @@ function common.cells(...)
   return cells
 end
 
--- A verdict less the single strategies.
-function common.short(verdict)
+-- The cells of networks, topologies and cluster sizes that the options ask for, and of more lists.
+function common.groups(o, ...)
+  return common.cells({ "topology", arguments.some("topologies", o.topologies, common.clusters) },
+    { "devices", arguments.numbers("devices", o.devices, 2) }, { "network", arguments.some("networks", o.networks, common.networks) }, ...)
+end
+
+-- Strengths of a violation from the weakest to the strongest: numbers that rise, or (falling) fall.
+function common.strengths(what, text, least, falling)
+  local list = arguments.numbers(what, text, least)
+  table.sort(list, function(a, b) return falling and a > b or not falling and a < b end)
+  return list
+end
+
+-- What all problems of a cell have in common, and the options that one of them has of its own.
+function common.given(o, cell, more)
+  local network = common.network(cell.network)
+  local given = { model = common.model(network, cell.devices), sync = o.sync, coalesce = "per_device" }
+  for key, value in soapstone.pairs(more or {}) do given[key] = value end
+  given.topology = given.topology or common.cluster(cell.topology, network, cell.devices)
+  return given
+end
+
+-- -- trials ---------------------------------------------------------------------------------------------------
+
+-- A verdict as numbers and texts.
+local function short(verdict)
+  local regrets, noises = {}, {}
+  for k, search in ipairs(verdict.searches) do regrets[k], noises[k] = search.regret, search.noise end
   return { error = verdict.error.median, worst = verdict.error.worst, tau = verdict.tau, pairs = verdict.pairs,
-    regret = verdict.regret, chosen = verdict.chosen, best_simple = verdict.best.simple, best_broken = verdict.best.broken,
+    regret = verdict.regret, least = verdict.regrets.least, most = verdict.regrets.most, regret_noise = verdict.regret_noise,
+    told = verdict.told, regrets = regrets, noises = noises,
+    chosen = verdict.chosen, best_simple = verdict.best.simple, best_broken = verdict.best.broken,
     noise = math.max(verdict.noise.simple, verdict.noise.broken), strategies = #verdict.rows }
 end
 
-function common.judge(given) return common.short(trial.compare(given)) end
-
-function common.percent(share) return ("%+.1f %%"):format(100 * share) end
-
-local heads = { "strategies", "error", "worst", "tau", "pairs against, tied", "best, simple", "best, broken", "regret", "of the list", "noise" }
-
--- Cells and their verdicts as a table, the cells' own columns first.
-function common.print_verdicts(columns, cells, verdicts)
-  local rows, percent = {}, common.percent
-  for i, v in ipairs(verdicts) do
-    local row = {}
-    for c, name in ipairs(columns) do row[c] = cells[i][name] end
-    table.move({ v.strategies, percent(v.error), percent(v.worst), v.tau and ("%.2f"):format(v.tau) or "none",
-      ("%d, %d"):format(v.pairs.against, v.pairs.tied), v.best_simple, v.best_broken, percent(v.regret), percent(v.chosen),
-      ("%.1g %%"):format(100 * v.noise) }, 1, #heads, #row + 1, row)
-    rows[i] = row
+-- What a cell of a sweep gives: a verdict for each of the strengths `x`, from the weakest to the strongest, and for each search
+-- where the strategy found under the simple problem stops being the best (`changes`): where the one found under the strongest
+-- violation overtakes it, between `from`, a strength that is none, and there.  "never": nowhere, or not told apart from
+-- noise; "before": the second is the better one under the simple problem too, and the first search missed it.
+--   given: simple, at(x) a broken problem, x, from (nil: no such place is looked for), log, time, random, strategies, kept; more(short, verdict)
+function common.try(o, given)
+  local strategies = given.strategies or trial.strategies(given.simple, { random = given.random, seed = o.seed })
+  local out, kept, last = { verdicts = {}, changes = {} }, given.kept or {}, nil
+  for i, x in ipairs(given.x) do
+    last = trial.compare { simple = given.simple, broken = given.at(x), strategies = strategies, time = given.time,
+      proposals = o.proposals, searches = o.searches, seed = o.seed, runs = o.runs, kept = kept }
+    out.verdicts[i] = short(last)
+    if given.more then given.more(out.verdicts[i], last) end
   end
-  print(report.table(table.move(heads, 1, #heads, #columns + 1, table.move(columns, 1, #columns, 1, {})), rows))
+  for k, search in ipairs(given.from and last.searches or {}) do
+    local at, why = nil, "never"
+    if search.regret > search.noise then
+      at, why = trial.overtaken(search.found.simple, search.found.broken, given.at, given.from, given.x[#given.x], { log = given.log, time = given.time })
+    end
+    out.changes[k] = at or why
+  end
+  return out
 end
 
--- Curves of what value(verdict) says over cell[x]: one for each that label(cell) names, in the panel that panel(cell) does.
-function common.curves(cells, verdicts, x, label, panel, value)
-  local list, by = {}, {}
+-- The cells of a sweep with what they gave, as groups: the cell's own columns, `x` the strengths, `verdicts`, `changes`.
+function common.grouped(cells, results, x)
   for i, cell in ipairs(cells) do
-    local key = label(cell) .. "\n" .. (panel and panel(cell) or "")
-    local curve = by[key]
-    if not curve then
-      curve = { label = label(cell), panel = panel and panel(cell), x = {}, y = {}, look = "both" }
-      by[key] = curve
-      list[#list + 1] = curve
-    end
-    table.insert(curve.x, cell[x])
-    table.insert(curve.y, value(verdicts[i]) or 0 / 0)
+    cell.x, cell.verdicts, cell.changes = x, results[i].verdicts, results[i].changes
   end
-  local colours, count = {}, 0
-  for _, curve in ipairs(list) do
-    if not colours[curve.label] then
-      count = count + 1
-      colours[curve.label] = count
-    end
-    curve.colour = colours[curve.label]
+  return cells
+end
+
+-- -- words ------------------------------------------------------------------------------------------------
+
+-- "+24 %", "+2.4 %": digits that a regret deserves.
+function common.percent(share)
+  local percent = 100 * share
+  return (math.abs(percent) < 9.95 and "%+.1f %%" or "%+.0f %%"):format(percent)
+end
+
+-- "1.4", "420": two digits.
+local function digits(number)
+  if number == 0 then return "0" end
+  local unit = 10.0 ^ (math.floor(math.log(math.abs(number), 10) + 1e-9) - 1)
+  return ("%.6g"):format(math.floor(number / unit + 0.5) * unit)
+end
+
+-- The same with a unit: "7.7 MiB".
+function common.show(number, unit)
+  if not unit then return digits(number) end
+  local amount, rest = soapstone.unit.show(number, unit):match "^([%d.e+-]+)(.*)$"
+  return digits(tonumber(amount)) .. rest
+end
+
+-- The first x at which a curve passes a value from below (its first x if it is above there), or math.huge.
+function common.passes(x, y, value, log)
+  if y[1] > value then return x[1] end
+  local line = {}
+  for i in ipairs(x) do line[i] = value end
+  for _, crossing in ipairs(trial.crossing(x, y, line, { log = log })) do
+    if crossing.below == "a" then return crossing.at end
+  end
+  return math.huge
+end
+
+-- The same for any order of x: -x has the order of x that falls.
+local function first_above(x, y, value, log)
+  if #x < 2 or x[1] < x[#x] then return common.passes(x, y, value, log) end
+  local rising = {}
+  for i, one in ipairs(x) do rising[i] = log and 1 / one or -one end
+  local at = common.passes(rising, y, value, log)
+  return at == math.huge and at or log and 1 / at or -at
+end
+
+-- What a group says beside its table: from where on the regret is told apart (`told`), where it passes 5 % (`passes`, and that of each search, from the earliest), where the
+-- best strategy changes (`change`, likewise), the greatest regret that is told apart from noise, and the least tau.
+-- A regret that is noise counts as none.  math.huge: nowhere.
+local function conclude(group, log)
+  local function early(a, b) -- in the order of the strengths
+    if a == math.huge or b == math.huge then return a < b end
+    if group.x[1] > group.x[#group.x] then return a > b end
+    return a < b
+  end
+  local y, of_search, changes, best, tau, told = {}, {}, {}, nil, nil, math.huge
+  for i, v in ipairs(group.verdicts) do
+    y[i] = v.told and v.regret or 0
+    if v.told and told == math.huge then told = group.x[i] end
+    if v.told and (not best or v.regret > group.verdicts[best].regret) then best = i end
+    if v.tau and (not tau or v.tau < tau) then tau = v.tau end
+  end
+  for k = 1, #group.verdicts[1].regrets do
+    local own = {}
+    for i, v in ipairs(group.verdicts) do own[i] = v.regrets[k] > v.noises[k] and v.regrets[k] or 0 end
+    of_search[k] = first_above(group.x, own, 0.05, log)
+    changes[k] = tonumber(group.changes[k]) or math.huge
+  end
+  table.sort(of_search, early)
+  table.sort(changes, early)
+  return { told = told, passes = first_above(group.x, y, 0.05, log), of_search = of_search, change = changes[(#changes + 1) // 2 + (#changes + 1) % 2],
+    changes = changes, best = best and group.verdicts[best], at = best and group.x[best], tau = tau, early = early }
+end
+
+local function place(x, unit) return x == math.huge and "nowhere" or common.show(x, unit) end
+
+local function range(list, unit)
+  local first, last = place(list[1], unit), place(list[#list], unit)
+  return first == last and first or first .. " to " .. last
+end
+
+function common.least_to_most(v) return ("%s to %s"):format(common.percent(v.least), common.percent(v.most)) end
+
+-- Groups of which every `where` key has that value.
+function common.those(groups, where)
+  local list = {}
+  for _, group in ipairs(groups) do
+    local fits = true
+    for key, value in soapstone.pairs(where) do fits = fits and group[key] == value end
+    if fits then list[#list + 1] = group end
   end
   return list
 end
 
--- "1.3" or "nowhere": the first x at which a curve passes a value, from below, between its points.
-function common.passes(curve, value, log)
-  if curve.y[1] > value then return ("%.3g at the latest"):format(curve.x[1]) end
-  local raised, line = {}, {}
-  for i, y in ipairs(curve.y) do raised[i], line[i] = 1 + math.max(y, 0), 1 + value end
-  for _, crossing in ipairs(trial.crossing(curve.x, raised, line, { log = log })) do
-    if crossing.below == "a" then return ("%.3g"):format(crossing.at) end
+-- The different values that groups have of a key, in their order.
+function common.values(groups, key)
+  local list, seen = {}, {}
+  for _, group in ipairs(groups) do
+    if not seen[group[key]] then
+      seen[group[key]] = true
+      list[#list + 1] = group[key]
+    end
   end
-  return "nowhere"
+  return list
 end
 
--- The one of the cells that value(verdict) is greatest of: its verdict and the cell.
-function common.most(cells, verdicts, value)
-  local best
-  for i, v in ipairs(verdicts) do
-    if value(v) and (not best or value(v) > value(verdicts[best])) then best = i end
+-- What stands for a greatest regret where none is told apart: whether there was any.
+local function none(group)
+  for _, v in ipairs(group.verdicts) do
+    if v.most > 0 then return "luck" end
   end
-  return verdicts[best], cells[best]
+  return "none"
+end
+
+-- A line for each group: from where on its regret is told apart from luck and noise, where it passes 5 %, where the two
+-- strategies change places (if that was asked), its greatest regret, its least tau.
+function common.print_groups(columns, groups, look)
+  local rows, heads = {}, table.move(columns, 1, #columns, 1, {})
+  local function add(list, ...) table.move({ ... }, 1, select("#", ...), #list + 1, list) end
+  local asked = #groups[1].changes > 0
+  add(heads, "regret from", "> 5 % from", "by search")
+  if asked then add(heads, "change places at", "by search") end
+  add(heads, "greatest regret", "by search", "at", "least tau")
+  for i, group in ipairs(groups) do
+    local c, row = conclude(group, look.log), {}
+    for k, name in ipairs(columns) do row[k] = group[name] end
+    add(row, place(c.told, look.unit), place(c.passes, look.unit), range(c.of_search, look.unit))
+    if asked then add(row, place(c.change, look.unit), range(c.changes, look.unit)) end
+    add(row, c.best and common.percent(c.best.regret) or none(group), c.best and common.least_to_most(c.best) or "", c.best and place(c.at, look.unit) or "",
+      c.tau and ("%.2f"):format(c.tau) or "none")
+    rows[i] = row
+  end
+  print("\n" .. report.table(heads, rows))
+end
+
+-- "1.3 to 1.6": the least and the greatest place of a list, with math.huge for nowhere.
+function common.places(list, unit)
+  table.sort(list)
+  return range(list, unit)
+end
+
+-- For each network the range over its clusters of where something begins: "alexnet 1.3 to 1.6, nmt nowhere".
+local function by_network(groups, look, key)
+  local parts = {}
+  for _, name in ipairs(common.values(groups, "network")) do
+    local list, early = {}, nil
+    for _, group in ipairs(common.those(groups, { network = name })) do
+      local c = conclude(group, look.log)
+      list[#list + 1], early = c[key], c.early
+    end
+    table.sort(list, early)
+    parts[#parts + 1] = name .. " " .. range(list, look.unit)
+  end
+  return table.concat(parts, ", ")
+end
+
+-- "costs more than 5 % from ...; another strategy is the best from ...; at most it costs ..." of groups.
+function common.conclusion(groups, look)
+  local most, group_of
+  for _, group in ipairs(groups) do
+    local c = conclude(group, look.log)
+    if c.best and (not most or c.best.regret > most.best.regret) then most, group_of = c, group end
+  end
+  if not most then return "costs nothing that is told apart from luck, up to " .. place(groups[1].x[#groups[1].x], look.unit) end
+  local text = "costs more than 5 % from: " .. by_network(groups, look, "passes")
+  if #groups[1].changes > 0 then text = text .. "; what is found without it and what is found at its strongest change places at: " .. by_network(groups, look, "change") end
+  return ("%s; at most it costs %s (%s by search; %s on %d devices of %s, at %s, where tau is %s)"):format(text, common.percent(most.best.regret),
+    common.least_to_most(most.best), group_of.network, group_of.devices, group_of.topology, place(most.at, look.unit),
+    most.best.tau and ("%.2f"):format(most.best.tau) or "none")
+end
+
+-- The range over groups of what value(verdict, group) says at the strength nearest to x (the strongest unless given): "1.02 to 1.4".
+function common.span(groups, value, format, x)
+  local least, most
+  for _, group in ipairs(groups) do
+    local near = #group.x
+    for i, one in ipairs(group.x) do
+      if x and math.abs(one - x) < math.abs(group.x[near] - x) then near = i end
+    end
+    local v = value(group.verdicts[near], group)
+    if v then least, most = math.min(least or v, v), math.max(most or v, v) end
+  end
+  if not least then return "none" end
+  local first, last = format(least), format(most)
+  return first == last and first or first .. " to " .. last
+end
+
+-- How many verdicts of groups have a regret that is told apart from noise and above 5 %, and of how many.
+function common.count(groups)
+  local dear, all = 0, 0
+  for _, group in ipairs(groups) do
+    for _, v in ipairs(group.verdicts) do
+      all = all + 1
+      if v.told and v.regret > 0.05 then dear = dear + 1 end
+    end
+  end
+  return dear, all
+end
+
+local heads = { "strategies", "error", "worst", "tau", "pairs against, tied", "best, simple", "best, broken", "regret", "by search", "of the list",
+  "noise of the regret", "noise of the list" }
+
+local function noise(share)
+  return share == 0 and "0 %" or share < 1e-5 and "< 0.001 %" or digits(100 * share) .. " %"
+end
+
+-- A row for each strength of each group, the groups' own columns first; `name` is that of the strengths.
+function common.print_verdicts(columns, name, groups)
+  local rows, percent = {}, common.percent
+  for _, group in ipairs(groups) do
+    for i, v in ipairs(group.verdicts) do
+      local row = {}
+      for c, column in ipairs(columns) do row[c] = group[column] end
+      row[#columns + 1] = group.x[i]
+      table.move({ v.strategies, percent(v.error), percent(v.worst), v.tau and ("%.2f"):format(v.tau) or "none",
+        ("%d, %d"):format(v.pairs.against, v.pairs.tied), v.best_simple, v.best_broken,
+        percent(v.regret) .. (v.told and "" or v.most <= 0 and "" or v.least <= 0 and ": luck" or ": noise"), common.least_to_most(v), percent(v.chosen),
+        noise(v.regret_noise), noise(v.noise) }, 1, #heads, #row + 1, row)
+      rows[#rows + 1] = row
+    end
+  end
+  local all = table.move(columns, 1, #columns, 1, {})
+  all[#all + 1] = name
+  print(report.table(table.move(heads, 1, #heads, #all + 1, all), rows))
+end
+
+-- -- figures ----------------------------------------------------------------------------------------------
+
+local ROWS = 4 -- of panels in a figure
+
+-- Curves of a quantity { name, value(verdict), bars } over the strengths of groups, in one panel: a line for each network, points
+-- where what is drawn is told apart from luck (all, but for regrets), bars from the least to the most of the searches.
+local function curves(groups, panel, quantity, colours, scale)
+  local list, nan = {}, 0 / 0
+  for _, group in ipairs(groups) do
+    local label = group.label or group.network
+    local line = { label = (not quantity.bars or quantity.legend) and label or nil, panel = panel, colour = colours[label], look = quantity.bars and "lines" or "both", x = {}, y = {} }
+    local bars = { panel = panel, colour = colours[label], look = "lines", pale = true, x = {}, y = {} }
+    local told = { panel = panel, colour = colours[label], look = "points", x = {}, y = {} }
+    for i, v in ipairs(group.verdicts) do
+      local x = group.x[i] * (scale or 1)
+      line.x[i], line.y[i] = x, quantity.value(v, group) or nan
+      if quantity.bars then
+        for _, y in ipairs { 100 * v.least, 100 * v.most, nan } do
+          bars.x[#bars.x + 1], bars.y[#bars.y + 1] = x, y
+        end
+        if v.told then told.x[#told.x + 1], told.y[#told.y + 1] = x, line.y[i] end
+      end
+    end
+    if quantity.bars and #group.verdicts[1].regrets > 1 then list[#list + 1] = bars end
+    list[#list + 1] = line
+    if #told.x > 0 then list[#list + 1] = told end
+  end
+  return list
+end
+
+common.longer = { name = "times longer", value = function(v) return 1 / (1 + v.error) end }
+common.tau = { name = "Kendall's tau", value = function(v) return v.tau end }
+common.regret = { name = "regret (%)", value = function(v) return 100 * v.regret end, bars = true }
+
+-- Error, order and regret of groups: a column for each of the quantities, a row for what row(group) says (topology and devices unless
+-- given), in as many figures as they need.  look: that of plot.lines, and scale, of the strengths.
+function common.draw(o, name, groups, look, row, quantities)
+  row = row or function(group) return ("%d, %s"):format(group.devices, group.topology) end
+  quantities = quantities or { common.longer, common.tau, common.regret }
+  local rows, by, colours, count = {}, {}, {}, 0
+  for _, group in ipairs(groups) do
+    local key, label = row(group), group.label or group.network
+    if not by[key] then
+      by[key] = {}
+      rows[#rows + 1] = key
+    end
+    table.insert(by[key], group)
+    if not colours[label] then
+      count = count + 1
+      colours[label] = count
+    end
+  end
+  local searches = #groups[1].verdicts[1].regrets
+  local options = { columns = #quantities, width = 7,
+    note = searches > 1 and ("regret: bars from the least to the most of %d searches, a point where it is told apart from luck and noise"):format(searches)
+      or "regret: a point where it is told apart from luck and noise" }
+  for key, value in soapstone.pairs(look) do
+    if key ~= "scale" then options[key] = value end
+  end
+  for page = 0, (#rows - 1) // ROWS do
+    local series = {}
+    for k = page * ROWS + 1, math.min((page + 1) * ROWS, #rows) do
+      for _, quantity in ipairs(quantities) do
+        local list = curves(by[rows[k]], quantity.name .. ": " .. rows[k], quantity, colours, look.scale)
+        table.move(list, 1, #list, #series + 1, series)
+      end
+    end
+    report.draw("lines", series, ("%s/%s%s.svg"):format(o.folder, name, page > 0 and "-" .. page + 1 or ""), options)
+  end
 end
 
 return common
