@@ -45,6 +45,18 @@ claim("a run that is left alone says what simulate says", function()
   end
 end)
 
+claim("what a script adds starts at once, before an order sees what it adds next", function()
+  local t = require "soapstone.topology".new { name = "one" }
+  t:device("a", { kind = "p100" })
+  local run = soapstone.run { topology = t, order = "shortest" }
+  local long, longer, short = run:compute(1, 3), run:compute(1, 2), run:compute(1, 1)
+  check.equal(run:task(long).stage, "runs")
+  run:finish()
+  check.equal(run:task(long).start, 0)
+  check.equal(run:task(short).start, 3)
+  check.equal(run:task(longer).start, 4)
+end)
+
 claim("what is changed on the way holds for what is left", function()
   for _, mode in ipairs(links) do
     local latency_first = mode ~= "fifo-pipe"
