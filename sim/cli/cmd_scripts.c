@@ -222,8 +222,10 @@ const ss_command ss_command_inspect = {
 static const ss_flag calibrate_flags[] = {
     {"curve", 0, "NAME", "of a table with several: this one"},
     {"operation", 0, "NAME", "p2p unless given or in the table; all_reduce, all_gather, ..."},
-    {"algorithm", 0, "NAME", "ring unless given; tree, halving_doubling, pairwise"},
+    {"algorithm", 0, "NAME",
+     "ring unless given; tree, double_tree, ..., as of soapstone.collective"},
     {"ranks", 0, "N", "how many took part, unless the table says"},
+    {"chunks", 0, "N", "into which trees and chains cut it; as many as are best unless given"},
     {"columns", 0, "OURS=THEIRS,...", "what the table calls them: \"seconds=time_us [us]\""},
     {"least-squares", 0, NULL, "every row counts in full: for data without outliers"},
     {"output", 'o', "FILE", "a figure too: svg, png or pdf by its ending"},

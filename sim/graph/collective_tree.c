@@ -313,17 +313,13 @@ ss_status ss_make_double_tree(const ss_collective *c, ss_messages *out, ss_error
     return s;
 }
 
-/* Tree 0 is as high as the deepest of 1 .. n-1 is deep, and tree 1 is its image. */
+/* Tree 0 is as high as member 1, leftmost of the in-order tree, is deep: as n - 1 has bits; tree 1 is its image. */
 static uint32_t height_of(uint32_t n)
 {
-    uint32_t most = 0;
-    for (uint32_t i = 1; i < n; i += 2) { /* leaves are odd */
-        uint32_t d = 0;
-        for (uint32_t v = i; v; v = in_order_parent(n, v))
-            d++;
-        most = d > most ? d : most;
-    }
-    return most;
+    uint32_t bits = 0;
+    for (n--; n; n /= 2)
+        bits++;
+    return bits;
 }
 
 double ss_form_double_tree(const ss_collective *c, ss_wire inside, ss_wire across)

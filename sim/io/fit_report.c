@@ -127,10 +127,8 @@ static void add_wrapped(const char *words, size_t n, ss_text *out)
 
 static void add_head(const ss_fit *f, const char *name, ss_text *out)
 {
-    const ss_pattern *p = &f->pattern;
-    ss_text_add(out, "fit of %s%s%s", name, *name ? ": " : "", p->operation);
-    if (strcmp(p->operation, "p2p"))
-        ss_text_add(out, " of %u ranks (%s)", p->ranks, p->algorithm);
+    ss_text_add(out, "fit of %s%s", name, *name ? ": " : "");
+    ss_pattern_say(&f->pattern, out);
     ss_text_add(out, ", %u rows of %u size%s\n", f->rows, f->sizes, ss_plural(f->sizes));
 }
 
@@ -229,8 +227,8 @@ ss_status ss_fit_report_json(const ss_fit *f, const char *name, ss_text *out, ss
     static const char *const keys[] = {"latency_s", "bytes_per_s", "half_bytes"};
     ss_text_add(out, "{\"curve\":");
     ss_text_add_json_string(out, name);
-    ss_text_add(out, ",\"operation\":\"%s\",\"algorithm\":\"%s\",\"ranks\":%u",
-                f->pattern.operation, f->pattern.algorithm, f->pattern.ranks);
+    ss_text_add(out, ",\"operation\":\"%s\",\"algorithm\":\"%s\",\"ranks\":%u,\"chunks\":%u",
+                f->pattern.operation, f->pattern.algorithm, f->pattern.ranks, f->pattern.chunks);
     for (int e = 0; e < SS_FIT_ESTIMATES; e++) {
         ss_text_add(out, ",\"%s\":{", keys[e]);
         add_named(out, "", "value", f->of[e].value);

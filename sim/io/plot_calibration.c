@@ -39,12 +39,10 @@ static void add_quantity(ss_text *out, const char *before, const char *quantity)
 static void add_title(const ss_fit *f, const char *name, ss_text *out)
 {
     char b[3][SS_QUANTITY_TEXT];
-    const ss_pattern *p = &f->pattern;
     ss_text_add(out, "title\t");
     ss_plot_add_field(out, name, NAME);
-    ss_text_add(out, "%s%s", *name ? ", " : "", p->operation);
-    if (strcmp(p->operation, "p2p"))
-        ss_text_add(out, " of %u ranks (%s)", p->ranks, p->algorithm);
+    ss_text_add(out, "%s", *name ? ", " : "");
+    ss_pattern_say(&f->pattern, out);
     ss_text_add(out, ": ");
     ss_time latency;
     if (!f->only_streamed &&

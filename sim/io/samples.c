@@ -234,12 +234,12 @@ static ss_status check_pattern(const reader *r, uint32_t ranks, ss_error *err)
     if (!*operation)
         return SS_OK;
     bool p2p = !strcmp(operation, "p2p");
-    if (!ss_pattern_find(operation, NULL, p2p ? 0 : 2, &p, err)) {
+    if (!ss_pattern_find(operation, NULL, p2p ? 0 : 2, 0, &p, err)) {
         if (!*algorithm || !ss_pattern_find(operation, algorithm,
                                             ranks ? ranks
                                             : p2p ? 0
                                                   : 2,
-                                            &p, err))
+                                            0, &p, err))
             return SS_OK;
         return fail_column(r, SS_SAMPLES_ALGORITHM, err);
     }

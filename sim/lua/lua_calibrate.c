@@ -128,7 +128,7 @@ static void free_fit(void *object)
 
 typedef struct fit_options {
     const char *name, *operation, *algorithm;
-    uint32_t ranks;
+    uint32_t ranks, chunks;
     bool least_squares;
 } fit_options;
 
@@ -146,12 +146,19 @@ static const ss_opt fit_list[] = {
     {.name = "algorithm",
      .kind = SS_OPT_TEXT,
      .at = offsetof(fit_options, algorithm),
-     .help = "ring unless given (pairwise of all_to_all); tree, halving_doubling"},
+     .help = "ring unless given (pairwise of all_to_all); bidirectional_ring, tree, double_tree, "
+             "halving_doubling, as of soapstone.collective"},
     {.name = "ranks",
      .kind = SS_OPT_COUNT,
      .at = offsetof(fit_options, ranks),
      .max = 1e9,
      .help = "how many take part; must be given, but of p2p"},
+    {.name = "chunks",
+     .kind = SS_OPT_COUNT,
+     .at = offsetof(fit_options, chunks),
+     .max = 65536,
+     .help =
+         "into which trees and chains cut what they pass on; 0: as many as the form finds best"},
     {.name = "least_squares",
      .kind = SS_OPT_FLAG,
      .at = offsetof(fit_options, least_squares),
@@ -225,7 +232,7 @@ static ss_status make_fit(const fit_options *o, const ss_sample *row, uint32_t n
 {
     ss_fit_options fit = {.least_squares = o->least_squares};
     const char *operation = o->operation ? o->operation : "p2p";
-    ss_status s = ss_pattern_find(operation, o->algorithm, o->ranks, &fit.pattern, err);
+    ss_status s = ss_pattern_find(operation, o->algorithm, o->ranks, o->chunks, &fit.pattern, err);
     if (s)
         return s;
     ss_lua_fit *f = ss_alloc_zeroed(1, sizeof *f);
@@ -290,6 +297,12 @@ static int get_algorithm(lua_State *L, int box)
 static int get_ranks(lua_State *L, int box)
 {
     lua_pushinteger(L, fit_of(L, box)->pattern.ranks);
+    return 1;
+}
+
+static int get_chunks(lua_State *L, int box)
+{
+    lua_pushinteger(L, fit_of(L, box)->pattern.chunks);
     return 1;
 }
 
@@ -461,6 +474,7 @@ static const ss_lua_field fit_fields[] = {
     {"operation", get_operation, "what was measured: p2p, all_reduce, ..."},
     {"algorithm", get_algorithm, "how: direct, ring, ..."},
     {"ranks", get_ranks, "how many took part"},
+    {"chunks", get_chunks, "into which trees and chains cut it; 0: as many as the form finds best"},
     {"latency", get_latency, "seconds of a message; nil if all rows are streamed"},
     {"bandwidth", get_bandwidth, "bytes per second"},
     {"half_size", get_half_size, "bytes of a message at half of the bandwidth"},

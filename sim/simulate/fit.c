@@ -13,7 +13,9 @@
 enum {
     LEAST_ROWS = 3, /* two parameters, and one to see an error by */
     PAIRS_OF = 48,  /* groups whose pairs are tried as a beginning */
-    LEAST_FOR_SHAPE = 8
+    SIZES_OF = 256, /* likewise, where chunks are chosen */
+    LEAST_FOR_SHAPE = 8,
+    TURNS = 50 /* of chunks and lines */
 };
 static const double CHANCE_OF_BENT =
     2.3263478740408408;       /* of a normal deviate: one in a hundred above */
@@ -68,6 +70,7 @@ typedef struct group {
     double bytes, log_seconds; /* the median */
     uint32_t first, rows;      /* of `order` */
     bool streamed;
+    ss_path path; /* what the operation asks for that size */
 } group;
 
 typedef struct work {
@@ -126,25 +129,42 @@ static void find_groups(work *w)
             ;
         double low = log(w->sample[w->order[i + (n - 1) / 2]].seconds);
         double high = log(w->sample[w->order[i + n / 2]].seconds);
-        w->group[w->groups++] = (group){first->bytes, (low + high) / 2, i, n, first->streamed};
+        w->group[w->groups++] =
+            (group){first->bytes, (low + high) / 2, i, n, first->streamed, {1, first->bytes}};
         w->one_way += !first->streamed;
     }
+}
+
+/* What each size asks for: streamed messages have one start-up each, as single ones.  Whether that is other than
+ * it was. */
+static bool find_paths(work *w, double start_s, double bytes_per_s)
+{
+    bool other = false;
+    for (uint32_t g = 0; g < w->groups; g++) {
+        group *x = &w->group[g];
+        ss_path path = ss_pattern_path(w->pattern, x->bytes, start_s, bytes_per_s);
+        other |= path.steps != x->path.steps || path.bytes != x->path.bytes;
+        x->path = path;
+    }
+    return other;
 }
 
 /* Parameters: start-up of a message (or latency, then the half size's time), and seconds a byte. */
 static void fill_problem(work *w)
 {
-    bool both = w->one_way && w->one_way < w->groups;
-    w->p = both ? 3 : 2;
-    for (uint32_t i = 0; i < w->n; i++) {
-        const ss_sample *s = &w->sample[i];
-        double *x = w->x + (size_t)i * w->p;
-        if (both)
-            x[0] = !s->streamed;
-        x[w->p - 2] = s->streamed ? 1 : w->pattern->steps;
-        x[w->p - 1] = s->bytes * w->pattern->factor;
-        w->log_seconds[i] = log(s->seconds);
-        w->weight[i] = s->weight;
+    bool both = w->p == 3;
+    for (uint32_t g = 0; g < w->groups; g++) {
+        const group *of = &w->group[g];
+        for (uint32_t k = of->first; k < of->first + of->rows; k++) {
+            uint32_t i = w->order[k];
+            double *x = w->x + (size_t)i * w->p;
+            if (both)
+                x[0] = !of->streamed;
+            x[w->p - 2] = of->path.steps;
+            x[w->p - 1] = of->path.bytes;
+            w->log_seconds[i] = log(w->sample[i].seconds);
+            w->weight[i] = w->sample[i].weight;
+        }
     }
 }
 
@@ -154,10 +174,26 @@ static void fill_problem(work *w)
 static double misses(const work *w, uint32_t first, uint32_t end, double start, double per_byte)
 {
     double sum = 0;
-    for (uint32_t g = first; g < end; g++)
-        sum += w->group[g].rows *
-               fabs(w->group[g].log_seconds - log(start + per_byte * w->group[g].bytes));
+    for (uint32_t g = first; g < end; g++) {
+        const group *of = &w->group[g];
+        double seconds = start * of->path.steps + per_byte * of->path.bytes;
+        sum += of->rows * fabs(of->log_seconds - log(seconds));
+    }
     return sum;
+}
+
+/* The line through two groups, but never below 0; false: they say the same. */
+static bool line_through(const group *a, const group *b, double *start, double *per_byte)
+{
+    double ta = exp(a->log_seconds), tb = exp(b->log_seconds);
+    double apart = a->path.steps * b->path.bytes - b->path.steps * a->path.bytes;
+    if (!(apart > 0))
+        return false;
+    double slope = (a->path.steps * tb - b->path.steps * ta) / apart;
+    *per_byte = fmax(slope, LEAST * tb / b->path.bytes);
+    double left = (ta - *per_byte * a->path.bytes) / a->path.steps;
+    *start = fmax(left, LEAST * fmin(ta / a->path.steps, tb / b->path.steps));
+    return true;
 }
 
 /* Of the lines through two groups, the one that leaves least.  Of many groups, some evenly. */
@@ -169,9 +205,9 @@ static void begin_line(const work *w, uint32_t first, uint32_t end, double *star
         for (uint32_t k = i + 1; k < used; k++) {
             const group *a = &w->group[first + (uint64_t)i * (n - 1) / (used - 1)];
             const group *b = &w->group[first + (uint64_t)k * (n - 1) / (used - 1)];
-            double ta = exp(a->log_seconds), tb = exp(b->log_seconds);
-            double slope = fmax((tb - ta) / (b->bytes - a->bytes), LEAST * tb / b->bytes);
-            double left = fmax(ta - slope * a->bytes, LEAST * fmin(ta, tb));
+            double left, slope;
+            if (!line_through(a, b, &left, &slope))
+                continue;
             double sum = misses(w, first, end, left, slope);
             if (sum < least) {
                 least = sum;
@@ -206,18 +242,55 @@ static double begin_both(const work *w, bool from_streamed, double *theta)
            misses(w, w->one_way, w->groups, theta[1], theta[2]);
 }
 
-/* theta in the problem's own units: of steps and factors. */
 static void begin(const work *w, double *theta)
 {
-    double start = 0, per_byte = 0, other[SS_FIT_PARAMETERS];
+    double other[SS_FIT_PARAMETERS];
     if (w->p == 3) {
         if (begin_both(w, true, theta) > begin_both(w, false, other))
             memcpy(theta, other, sizeof other);
         return;
     }
-    begin_line(w, 0, w->groups, &start, &per_byte);
-    theta[0] = w->one_way ? start / w->pattern->steps : start;
-    theta[1] = per_byte / w->pattern->factor;
+    begin_line(w, 0, w->groups, &theta[0], &theta[1]);
+}
+
+/* -- where chunks are those that are best ------------------------------------------------------ */
+
+/* Which chunks are best depends on one number alone, the bytes that a link passes in a start-up.  With that one, all
+ * times are known but for a factor: the median.  What is left, as a sum of deviations; *factor: seconds a byte. */
+static double misses_with(const work *w, double bytes_in_start, double *factor)
+{
+    double sum = 0;
+    uint32_t n = 0;
+    for (uint32_t g = 0; g < w->groups; g += w->groups / SIZES_OF + 1) {
+        ss_path path = ss_pattern_path(w->pattern, w->group[g].bytes, bytes_in_start, 1);
+        w->scratch[n++] = w->group[g].log_seconds - log(path.steps * bytes_in_start + path.bytes);
+    }
+    double log_factor = ss_fit_median(w->scratch, n);
+    for (uint32_t k = 0; k < n; k++)
+        sum += fabs(w->scratch[k] - log_factor);
+    *factor = exp(log_factor);
+    return sum;
+}
+
+/* From a byte to a terabyte, then nearer to the best. */
+static void begin_chosen(work *w, double *theta)
+{
+    double best = 1, least = INFINITY, factor;
+    for (int i = 0; i <= 4 * 40; i++) {
+        double at = exp2(i / 4.0), sum = misses_with(w, at, &factor);
+        best = sum < least ? at : best;
+        least = fmin(sum, least);
+    }
+    for (double step = exp2(1 / 8.0); step > 1 + 1e-4; step = sqrt(step))
+        for (int up = 0; up < 2; up++) {
+            double at = up ? best * step : best / step, sum = misses_with(w, at, &factor);
+            best = sum < least ? at : best;
+            least = fmin(sum, least);
+        }
+    (void)misses_with(w, best, &factor);
+    theta[0] = best * factor;
+    theta[1] = factor;
+    (void)find_paths(w, theta[0], 1 / theta[1]);
 }
 
 /* -- what it says ----------------------------------------------------------------------------- */
@@ -379,7 +452,7 @@ static ss_status group_rows(work *w, ss_error *err)
     if (least == most)
         return ss_fail(err, SS_EINVAL, "all %u rows have %g bytes: a line needs two sizes at least",
                        w->n, least);
-    fill_problem(w);
+    w->p = w->one_way && w->one_way < w->groups ? 3 : 2;
     if (w->n <= w->p || w->groups < w->p)
         return ss_fail(
             err, SS_EINVAL,
@@ -387,6 +460,30 @@ static ss_status group_rows(work *w, ss_error *err)
             "two sizes of single messages or of streamed ones",
             w->n, w->groups, w->p + 1);
     return SS_OK;
+}
+
+/* Chunks are those that are best for the line, and the line that of those chunks: until both stay. */
+static ss_status solve_chosen(work *w, const ss_fit_problem *p, ss_fit_solution *s, ss_error *err)
+{
+    ss_status status = SS_OK;
+    begin_chosen(w, s->theta);
+    for (int turn = 0; turn < TURNS && !status; turn++) {
+        fill_problem(w);
+        status = ss_fit_solve(p, s, err);
+        if (status || !find_paths(w, s->theta[0], 1 / s->theta[1]))
+            break;
+    }
+    return status;
+}
+
+static ss_status solve(work *w, const ss_fit_problem *p, ss_fit_solution *s, ss_error *err)
+{
+    if (ss_pattern_chooses(w->pattern))
+        return solve_chosen(w, p, s, err);
+    (void)find_paths(w, 0, 1);
+    fill_problem(w);
+    begin(w, s->theta);
+    return ss_fit_solve(p, s, err);
 }
 
 static ss_status make(work *w, const ss_fit_options *o, ss_fit *f, ss_error *err)
@@ -400,8 +497,7 @@ static ss_status make(work *w, const ss_fit_options *o, ss_fit *f, ss_error *err
         return ss_fail_memory(err, "a fit", 2 * (size_t)w->n * sizeof *s.residual);
     s.trust = s.residual + w->n;
     ss_fit_problem p = {w->x, w->log_seconds, w->weight, w->n, w->p, o->least_squares};
-    begin(w, s.theta);
-    status = ss_fit_solve(&p, &s, err);
+    status = solve(w, &p, &s, err);
     if (!status)
         status = drop_nothing(w, s.theta, err);
     if (!status) {
@@ -457,13 +553,24 @@ void ss_fit_free(ss_fit *f)
     ss_free(f);
 }
 
+/* Seconds of the whole start-up of a message. */
+static double start_up(const ss_fit *f)
+{
+    double half = f->of[SS_FIT_HALF].value / f->of[SS_FIT_BANDWIDTH].value;
+    return f->only_streamed ? half : f->of[SS_FIT_LATENCY].value + (f->apart ? half : 0);
+}
+
+ss_path ss_fit_path(const ss_fit *f, double bytes)
+{
+    return ss_pattern_path(&f->pattern, bytes, start_up(f), f->of[SS_FIT_BANDWIDTH].value);
+}
+
 double ss_fit_seconds(const ss_fit *f, double bytes, bool streamed)
 {
-    double per_byte = 1 / f->of[SS_FIT_BANDWIDTH].value;
-    double half = f->of[SS_FIT_HALF].value * per_byte;
-    double start = f->only_streamed ? half
-                   : streamed       ? (f->apart ? half : 0)
-                   : f->apart       ? f->of[SS_FIT_LATENCY].value + half
-                                    : f->of[SS_FIT_LATENCY].value;
-    return start * (streamed ? 1 : f->pattern.steps) + bytes * f->pattern.factor * per_byte;
+    double bandwidth = f->of[SS_FIT_BANDWIDTH].value;
+    double start = !streamed || f->only_streamed ? start_up(f)
+                   : f->apart                    ? f->of[SS_FIT_HALF].value / bandwidth
+                                                 : 0;
+    ss_path path = ss_fit_path(f, bytes);
+    return start * path.steps + path.bytes / bandwidth;
 }

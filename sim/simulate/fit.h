@@ -1,7 +1,7 @@
 /* fit.h - from measured times of messages to what a link is: latency, bandwidth, half size, and a
  * curve of efficiency.
  *
- * The line.  An operation on s bytes takes steps * (latency + half_bytes / b) + factor * s / b
+ * The line.  An operation on s bytes takes steps * (latency + half_bytes / b) + path(s) / b
  * (pattern.h), b the bandwidth: so long takes a link whose efficiency is s / (s + half_bytes) and whose
  * latency comes on top (Hockney, "The communication challenge for MPP", Parallel Computing 1994, with
  * n_1/2 for the half size).  Times of single messages tell only the sum of the two, the start-up time;
@@ -92,6 +92,9 @@ enum { SS_FIT_ROWS = 1000000 };
 ss_status ss_fit_new(const ss_sample *sample, uint32_t n, const ss_fit_options *o, ss_fit **out,
                      uint32_t *bad, ss_error *err);
 void ss_fit_free(ss_fit *f);
+
+/* What a row's messages are: how many after the other, and their bytes, by the line. */
+ss_path ss_fit_path(const ss_fit *f, double bytes);
 
 /* By the line; streamed: of one of many messages under way. */
 double ss_fit_seconds(const ss_fit *f, double bytes, bool streamed);

@@ -36,10 +36,12 @@ static spot *find_spots(const ss_fit *f, uint32_t *n, ss_error *err)
         ss_fail_memory(err, "a curve of efficiency", f->rows * sizeof *all);
         return NULL;
     }
-    for (uint32_t i = 0; i < f->rows; i++)
-        if (belongs(f, &f->row[i]))
-            all[rows++] = (spot){f->row[i].sample.bytes * f->pattern.factor / f->pattern.steps,
-                                 f->row[i].sample.seconds / f->pattern.steps};
+    for (uint32_t i = 0; i < f->rows; i++) {
+        const ss_sample *of = &f->row[i].sample;
+        ss_path path = ss_fit_path(f, of->bytes);
+        if (belongs(f, &f->row[i]) && path.bytes > 0)
+            all[rows++] = (spot){path.bytes / path.steps, of->seconds / path.steps};
+    }
     qsort(all, rows, sizeof *all, by_bytes_and_seconds);
     *n = 0;
     for (uint32_t i = 0, k; i < rows; i += k) {
@@ -73,7 +75,8 @@ ss_status ss_fit_try_curve(ss_fit *f, ss_error *err)
     bool streamed = f->apart || f->only_streamed;
     for (uint32_t i = 0; i < f->rows; i++) {
         const ss_sample *of = &f->row[i].sample;
-        double bytes = of->bytes * f->pattern.factor / f->pattern.steps;
+        ss_path path = ss_fit_path(f, of->bytes);
+        double bytes = path.bytes / path.steps;
         if (of->streamed != streamed || !(n && bytes > s[0].bytes && bytes < s[n - 1].bytes))
             continue;
         uint32_t low = 0, high = n - 1;
@@ -81,7 +84,7 @@ ss_status ss_fit_try_curve(ss_fit *f, ss_error *err)
             low++;
         while (high > low + 1 && s[high - 1].bytes > bytes)
             high--;
-        double fitted = between(&s[low], &s[high], bytes) * f->pattern.steps;
+        double fitted = between(&s[low], &s[high], bytes) * path.steps;
         f->row[i].left_out = fitted / of->seconds - 1;
         error[errors++] = f->row[i].left_out;
     }

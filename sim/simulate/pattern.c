@@ -3,66 +3,32 @@
 #include <math.h>
 #include <string.h>
 
-const char ss_pattern_operations[] =
-    "p2p|all_reduce|all_gather|reduce_scatter|all_to_all|broadcast|reduce";
-const char ss_pattern_algorithms[] = "direct|ring|tree|halving_doubling|pairwise";
+enum { MOST_CHUNKS = 65536 }; /* as of a collective */
 
-/* What a step count or a factor is made of, of n ranks. */
-typedef enum measure {
-    ONE,
-    SHARES,     /* (n-1)/n */
-    TWO_SHARES, /* 2 (n-1)/n */
-    OTHERS,     /* n-1 */
-    TWO_OTHERS, /* 2 (n-1) */
-    LEVELS,     /* log2 n, rounded up */
-    TWO_LEVELS  /* twice that */
-} measure;
-
-static double measure_of(measure m, uint32_t ranks)
-{
-    double n = ranks, levels = ceil(log2(n));
-    switch (m) {
-    case SHARES:
-        return (n - 1) / n;
-    case TWO_SHARES:
-        return 2 * (n - 1) / n;
-    case OTHERS:
-        return n - 1;
-    case TWO_OTHERS:
-        return 2 * (n - 1);
-    case LEVELS:
-        return levels;
-    case TWO_LEVELS:
-        return 2 * levels;
-    default:
-        return 1;
-    }
-}
-
-/* The first of an operation is what it does unless told otherwise.  Chains of broadcast and reduce are
- * cut into many chunks, so that their bytes cross once; trees of those send the whole each time, and the
- * tree of all_reduce is the double binary one, each half of whose trees carries half of the tensor
- * (Sanders, Speck, Traff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
- * Parallel Computing 2009). */
+/* The first of an operation is what it does unless told otherwise. */
 static const struct row {
-    const char *operation, *algorithm;
-    measure steps, factor;
+    ss_operation of;
+    ss_algorithm by;
 } rows[] = {
-    {"p2p", "direct", ONE, ONE},
-    {"all_reduce", "ring", TWO_OTHERS, TWO_SHARES},
-    {"all_reduce", "tree", TWO_LEVELS, TWO_SHARES},
-    {"all_reduce", "halving_doubling", TWO_LEVELS, TWO_SHARES},
-    {"all_gather", "ring", OTHERS, SHARES},
-    {"all_gather", "halving_doubling", LEVELS, SHARES},
-    {"reduce_scatter", "ring", OTHERS, SHARES},
-    {"reduce_scatter", "halving_doubling", LEVELS, SHARES},
-    {"all_to_all", "pairwise", OTHERS, SHARES},
-    {"broadcast", "ring", OTHERS, ONE},
-    {"broadcast", "tree", LEVELS, LEVELS},
-    {"reduce", "ring", OTHERS, ONE},
-    {"reduce", "tree", LEVELS, LEVELS},
+    {SS_P2P, SS_DIRECT},
+    {SS_ALL_REDUCE, SS_RING},
+    {SS_ALL_REDUCE, SS_BIDIRECTIONAL_RING},
+    {SS_ALL_REDUCE, SS_TREE},
+    {SS_ALL_REDUCE, SS_DOUBLE_TREE},
+    {SS_ALL_REDUCE, SS_HALVING_DOUBLING},
+    {SS_ALL_GATHER, SS_RING},
+    {SS_ALL_GATHER, SS_HALVING_DOUBLING},
+    {SS_REDUCE_SCATTER, SS_RING},
+    {SS_REDUCE_SCATTER, SS_HALVING_DOUBLING},
+    {SS_ALL_TO_ALL, SS_PAIRWISE},
+    {SS_BROADCAST, SS_RING},
+    {SS_BROADCAST, SS_TREE},
+    {SS_REDUCE, SS_RING},
+    {SS_REDUCE, SS_TREE},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
+
+/* ---- what is refused ----------------------------------------------------------------------- */
 
 /* What there is, each once, for a refusal. */
 static ss_status refuse_operation(const char *operation, ss_error *err)
@@ -70,8 +36,8 @@ static ss_status refuse_operation(const char *operation, ss_error *err)
     const char *names[ROWS];
     uint32_t n = 0;
     for (uint32_t i = 0; i < ROWS; i++)
-        if (!n || strcmp(names[n - 1], rows[i].operation))
-            names[n++] = rows[i].operation;
+        if (!n || strcmp(names[n - 1], ss_operation_name(rows[i].of)))
+            names[n++] = ss_operation_name(rows[i].of);
     const char *near = ss_nearest(operation, names, n);
     if (near)
         return ss_fail(err, SS_EINVAL, "there is no operation '%s'; did you mean '%s'?", operation,
@@ -82,48 +48,109 @@ static ss_status refuse_operation(const char *operation, ss_error *err)
                    operation);
 }
 
-static ss_status refuse_algorithm(const char *operation, const char *algorithm, ss_error *err)
+static bool needs_places(ss_operation o, const char *algorithm)
+{
+    for (int a = 0; a < SS_ALGORITHMS; a++)
+        if (!strcmp(algorithm, ss_algorithm_name((ss_algorithm)a)))
+            return ss_collective_has(o, (ss_algorithm)a);
+    return false;
+}
+
+static ss_status refuse_algorithm(ss_operation o, const char *algorithm, ss_error *err)
 {
     char known[120] = "";
     for (uint32_t i = 0; i < ROWS; i++) {
-        if (strcmp(rows[i].operation, operation))
+        if (rows[i].of != o)
             continue;
         size_t n = strlen(known);
         strncat(known, n ? ", " : "", sizeof known - n - 1);
-        strncat(known, rows[i].algorithm, sizeof known - strlen(known) - 1);
+        strncat(known, ss_algorithm_name(rows[i].by), sizeof known - strlen(known) - 1);
     }
-    return ss_fail(err, SS_EINVAL, "%s has no algorithm '%s': there is %s", operation, algorithm,
-                   known);
+    if (needs_places(o, algorithm))
+        return ss_fail(err, SS_EINVAL,
+                       "%s of %s goes by machines or switches, and times do not say which rank "
+                       "was where: there is %s",
+                       algorithm, ss_operation_name(o), known);
+    return ss_fail(err, SS_EINVAL, "%s has no algorithm '%s': there is %s", ss_operation_name(o),
+                   algorithm, known);
 }
 
 static const struct row *find_row(const char *operation, const char *algorithm)
 {
     for (uint32_t i = 0; i < ROWS; i++)
-        if (!strcmp(rows[i].operation, operation) &&
-            (!algorithm || !strcmp(rows[i].algorithm, algorithm)))
+        if (!strcmp(ss_operation_name(rows[i].of), operation) &&
+            (!algorithm || !strcmp(ss_algorithm_name(rows[i].by), algorithm)))
             return &rows[i];
     return NULL;
 }
 
+static ss_status check_ranks(ss_operation o, uint32_t ranks, ss_error *err)
+{
+    if (o == SS_P2P && ranks && ranks != 2)
+        return ss_fail(err, SS_EINVAL, "p2p is between 2 ranks, not %u", ranks);
+    if (o != SS_P2P && ranks < 2)
+        return ss_fail(err, SS_EINVAL,
+                       "%s is between %u ranks: how many of them there were, 2 or more, must be "
+                       "given",
+                       ss_operation_name(o), ranks);
+    return SS_OK;
+}
+
 ss_status ss_pattern_find(const char *operation, const char *algorithm, uint32_t ranks,
-                          ss_pattern *out, ss_error *err)
+                          uint32_t chunks, ss_pattern *out, ss_error *err)
 {
     const struct row *row = find_row(operation, NULL);
     if (!row)
         return refuse_operation(operation, err);
-    bool p2p = row == rows;
+    ss_operation o = row->of;
     row = find_row(operation, algorithm);
     if (!row)
-        return refuse_algorithm(operation, algorithm, err);
-    if (p2p && ranks && ranks != 2)
-        return ss_fail(err, SS_EINVAL, "p2p is between 2 ranks, not %u", ranks);
-    if (!p2p && ranks < 2)
-        return ss_fail(err, SS_EINVAL,
-                       "%s is between %u ranks: how many of them there were, 2 or more, must be "
-                       "given",
-                       operation, ranks);
-    ranks = p2p ? 2 : ranks;
-    *out = (ss_pattern){row->operation, row->algorithm, ranks, measure_of(row->steps, ranks),
-                        measure_of(row->factor, ranks)};
+        return refuse_algorithm(o, algorithm, err);
+    ss_status s = check_ranks(o, ranks, err);
+    if (s)
+        return s;
+    bool chunked = ss_collective_is_chunked(o, row->by);
+    if (chunks > MOST_CHUNKS || (chunks > 1 && !chunked))
+        return chunked ? ss_fail(err, SS_EINVAL, "%u chunks are more than %d", chunks, MOST_CHUNKS)
+                       : ss_fail(err, SS_EINVAL, "%s of %s is not passed on in chunks",
+                                 ss_algorithm_name(row->by), ss_operation_name(o));
+    *out = (ss_pattern){ss_operation_name(o),    ss_algorithm_name(row->by), o, row->by,
+                        o == SS_P2P ? 2 : ranks, chunked ? chunks : 1};
     return SS_OK;
+}
+
+/* ---- what it asks -------------------------------------------------------------------------- */
+
+bool ss_pattern_chooses(const ss_pattern *p)
+{
+    return !p->chunks;
+}
+
+void ss_pattern_say(const ss_pattern *p, ss_text *out)
+{
+    ss_text_add(out, "%s", p->operation);
+    if (p->of == SS_P2P)
+        return;
+    ss_text_add(out, " of %u ranks (%s", p->ranks, p->algorithm);
+    if (p->chunks > 1)
+        ss_text_add(out, ", %u chunks", p->chunks);
+    ss_text_add(out, ")");
+}
+
+/* A form is a sum of latencies and of bytes over the bandwidth: with the other of the two for nothing it
+ * says how many. */
+ss_path ss_pattern_path(const ss_pattern *p, double bytes, double start_s, double bytes_per_s)
+{
+    const ss_wire link = {start_s, bytes_per_s}, only_start = {1, INFINITY}, only_bytes = {0, 1};
+    ss_collective c = {.operation = p->of,
+                       .algorithm = p->by,
+                       .members = p->ranks,
+                       .bytes = llround(bytes),
+                       .chunks = p->chunks};
+    if (p->of == SS_P2P)
+        return (ss_path){1, bytes}; /* also of a mean of sizes */
+    if (!c.chunks)
+        c.chunks = ss_collective_best_chunks(&c, link, link);
+    return (ss_path){ss_collective_seconds(&c, only_start, only_start),
+                     ss_collective_seconds(&c, only_bytes, only_bytes)};
 }

@@ -1,17 +1,12 @@
-/* pattern.h - what an operation between ranks asks of a link: how many messages in sequence, and how
- * many bytes in all.
+/* pattern.h - what an operation between ranks asks of a link: how many messages one after the other, and
+ * how many bytes of them.
  *
- * With a start-up time a of each message and a bandwidth b an operation on s bytes takes
- * steps * a + factor * s / b: the closed forms of Thakur, Rabenseifner, Gropp, "Optimization of
- * Collective Communication Operations in MPICH" (IJHPCA 2005), section 3.  The factors of the ring
- * are those by which nccl-tests turns algorithm bandwidth into bus bandwidth (its
- * doc/PERFORMANCE.md), and sizes are counted as there:
+ * With a start-up time a of each message and a bandwidth b an operation takes steps * a + path / b.  Both
+ * are those of the closed forms of collective.h, for as many bytes: a name of an operation or algorithm
+ * means there what it means here, and times by the form give a and b back.  Sizes are counted as there.
  *
- *   all_reduce                 the tensor that every rank has
- *   all_gather, reduce_scatter the whole tensor, not a rank's share
- *   all_to_all                 what one rank sends to all, itself among them
- *   broadcast, reduce          the tensor
- *   p2p                        the message
+ * Known are the algorithms whose form needs ranks alone; those that go by machines or switches are refused,
+ * since a table of times does not say which rank was where.
  */
 #ifndef SS_PATTERN_H
 #define SS_PATTERN_H
@@ -20,20 +15,36 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "graph/collective.h"
 
 typedef struct ss_pattern {
     const char *operation, *algorithm; /* not copied: words of our own list */
+    ss_operation of;
+    ss_algorithm by;
     uint32_t ranks;
-    double steps;  /* messages one after the other */
-    double factor; /* their bytes over those of the operation */
+    uint32_t
+        chunks; /* into which what is passed on whole is cut; 0: as many as the form finds best */
 } ss_pattern;
 
-/* algorithm NULL: the first of ss_pattern_algorithms.  p2p is between 2 ranks; 0 ranks: 2 of p2p, else
- * refused.  One rank needs no message and is refused. */
+/* algorithm NULL: ring, of all_to_all pairwise, of p2p direct.  p2p is between 2 ranks; 0 ranks: 2 of p2p,
+ * else refused.  One rank needs no message and is refused.  Chunks are 1 of what does not look at them, and
+ * others are refused of it. */
 ss_status ss_pattern_find(const char *operation, const char *algorithm, uint32_t ranks,
-                          ss_pattern *out, ss_error *err);
+                          uint32_t chunks, ss_pattern *out, ss_error *err);
 
-/* "p2p|all_reduce|..." and, of all operations together, "direct|ring|..." */
-extern const char ss_pattern_operations[], ss_pattern_algorithms[];
+/* Whether it depends on the link how many messages there are: chunks are those that are best. */
+bool ss_pattern_chooses(const ss_pattern *p);
+
+/* "p2p", "all_reduce of 8 ranks (double_tree, 4 chunks)" */
+void ss_pattern_say(const ss_pattern *p, ss_text *out);
+
+typedef struct ss_path {
+    double steps; /* messages one after the other */
+    double bytes; /* of all of these */
+} ss_path;
+
+/* For so many bytes of the operation, on a link with that start-up and bandwidth, which decide where it
+ * chooses. */
+ss_path ss_pattern_path(const ss_pattern *p, double bytes, double start_s, double bytes_per_s);
 
 #endif

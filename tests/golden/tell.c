@@ -108,7 +108,7 @@ static void tell_fit(void)
     ss_fit_options fo = {.least_squares = false};
     ss_fit *f = NULL;
     ss_text t = {0};
-    net_must(ss_pattern_find("all_reduce", NULL, 4, &fo.pattern, &err), &err);
+    net_must(ss_pattern_find("all_reduce", NULL, 4, 0, &fo.pattern, &err), &err);
     net_must(ss_fit_new(row, 7, &fo, &f, NULL, &err), &err);
     net_must(ss_fit_report_text(f, "made up", &t, &err), &err);
     put("calibration.fit.txt", &t);

@@ -92,6 +92,57 @@ claim("in a figure's title a unit stands on the line of its number", function()
   os.remove "fit.svg.tsv"
 end)
 
+-- The two sides of one name: what soapstone.collective takes, uncontended, tells the latency and bandwidth of its links.
+claim("what a collective takes by its closed form gives its link back, whatever is done, how and by how many", function()
+  local soapstone = require "soapstone"
+  local algorithms = { "ring", "bidirectional_ring", "tree", "double_tree", "halving_doubling", "two_level", "hierarchical",
+    "in_network", "pairwise", "direct" }
+  local function star(n)
+    local t = soapstone.topology.new { name = "star" }
+    local s = t:switch "s"
+    for i = 1, n do t:link(t:device("d" .. i, { kind = "p100" }), s, { bandwidth = "10 GB/s", latency = "4 us" }) end
+    return t
+  end
+  local fitted, refused = {}, 0
+  for _, ranks in ipairs { 2, 3, 4, 5, 6, 8, 11, 16 } do
+    local t = star(ranks)
+    for _, operation in ipairs { "p2p", "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce" } do
+      for _, algorithm in ipairs(operation == "p2p" and ranks > 2 and {} or algorithms) do
+        for _, chunks in ipairs { 0, 1, 3 } do
+          local rows = {}
+          local o = { name = "mine", operation = operation, algorithm = algorithm, ranks = ranks, chunks = chunks, rows = rows }
+          for i, size in ipairs { 1000, 8191, 50000, 3e5, 2 ^ 22 + 1, 7e7 } do
+            local ok, c = pcall(soapstone.collective, { topology = t, operation = operation, algorithm = algorithm,
+              bytes = math.floor(size), chunks = chunks, links = "fifo-path" })
+            rows[i] = { bytes = size, seconds = ok and c.closed_form or size }
+            if not ok then o.unknown = true end
+          end
+          local unknown = o.unknown
+          o.unknown = nil
+          local ok, fit = pcall(calibrate.fit, o)
+          local what = ("%s %s of %d in %d chunks"):format(operation, algorithm, ranks, chunks)
+          if ok then
+            assert(not unknown, what .. ": no collective has that")
+            assert(math.abs(fit.latency / 8e-6 - 1) < 1e-9 and math.abs(fit.bandwidth / 10e9 - 1) < 1e-9,
+              ("%s: %.12g s, %.12g B/s, worst %g"):format(what, fit.latency, fit.bandwidth, fit.line.worst))
+            near(fit:seconds(12345), soapstone.collective { topology = t, operation = operation, algorithm = algorithm,
+              bytes = 12345, chunks = chunks, links = "fifo-path" }.closed_form, 1e-9)
+            fitted[operation .. " " .. algorithm] = true
+          else
+            assert(fit:find("has no algorithm", 1, true) or fit:find("goes by machines or switches", 1, true) or
+              fit:find("is not passed on in chunks", 1, true), what .. ": " .. fit)
+            refused = refused + 1
+          end
+        end
+      end
+    end
+  end
+  local n = 0
+  for _ in pairs(fitted) do n = n + 1 end
+  equal(n, 15)
+  assert(refused > 0)
+end)
+
 claim("a line with a row far off gives the line, and names the row", function()
   local fit = small.fit()
   equal(fit.name .. " " .. fit.operation .. " " .. fit.algorithm .. " " .. fit.ranks, "small p2p direct 2")

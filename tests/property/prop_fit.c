@@ -78,7 +78,7 @@ static void known_values_lie_within_their_errors_as_often_as_they_should(void)
                 ss_fit_options o = {.least_squares = false};
                 ss_fit *f;
                 make_table(&k, both, noises[t % 3], shares[share]);
-                CHECK_OK(ss_pattern_find("p2p", NULL, 0, &o.pattern, &err));
+                CHECK_OK(ss_pattern_find("p2p", NULL, 0, 0, &o.pattern, &err));
                 CHECK_OK(ss_fit_new(k.row, k.n, &o, &f, NULL, &err));
                 double within_one = gsl_cdf_tdist_Pinv(0.84, f->freedom);
                 double within_two = gsl_cdf_tdist_Pinv(0.975, f->freedom);
@@ -117,7 +117,7 @@ static void where_nothing_is_far_off_robust_and_plain_agree(void)
         ss_fit_options o = {.least_squares = false};
         ss_fit *robust, *plain;
         make_table(&k, t % 2, noises[t % 3], 0);
-        CHECK_OK(ss_pattern_find("p2p", NULL, 0, &o.pattern, &err));
+        CHECK_OK(ss_pattern_find("p2p", NULL, 0, 0, &o.pattern, &err));
         CHECK_OK(ss_fit_new(k.row, k.n, &o, &robust, NULL, &err));
         o.least_squares = true;
         CHECK_OK(ss_fit_new(k.row, k.n, &o, &plain, NULL, &err));
@@ -143,7 +143,7 @@ static void order_and_units_do_not_matter(void)
         ss_fit_options o = {.least_squares = false};
         ss_fit *first, *second;
         make_table(&k, t % 2, 0.05, 0.1);
-        CHECK_OK(ss_pattern_find("p2p", NULL, 0, &o.pattern, &err));
+        CHECK_OK(ss_pattern_find("p2p", NULL, 0, 0, &o.pattern, &err));
         CHECK_OK(ss_fit_new(k.row, k.n, &o, &first, NULL, &err));
         for (uint32_t i = k.n - 1; i; i--) {
             uint32_t j = (uint32_t)ss_rng_below(&rng, i + 1);

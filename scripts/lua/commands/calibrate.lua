@@ -58,6 +58,7 @@ for _, curve in ipairs(curves) do
   complete(curve, "operation", parts.last "operation")
   complete(curve, "algorithm", parts.last "algorithm")
   complete(curve, "ranks", parts.count "ranks")
+  curve.chunks = parts.count "chunks"
   curve.least_squares = given["least-squares"] or false
   curve.name = called(curve)
   local ok, fit = pcall(soapstone.calibrate.fit, curve)

@@ -322,8 +322,9 @@ local calibrate_module = {}
 ---@field rows soapstone.sample[]
 ---@field name? string
 ---@field operation? "p2p"|"all_reduce"|"all_gather"|"reduce_scatter"|"all_to_all"|"broadcast"|"reduce"
----@field algorithm? "direct"|"ring"|"tree"|"halving_doubling"|"pairwise"
+---@field algorithm? "direct"|"ring"|"bidirectional_ring"|"tree"|"double_tree"|"halving_doubling"|"pairwise"
 ---@field ranks? integer
+---@field chunks? integer into which trees and chains cut what they pass on; 0: as many as the form finds best
 ---@field least_squares? boolean every row counts in full
 
 ---From measured times to what a link is.
@@ -353,6 +354,7 @@ function calibrate_module.read(path, options) end
 ---@field operation string
 ---@field algorithm string
 ---@field ranks integer
+---@field chunks integer into which trees and chains cut what they pass on; 0: as many as the form finds best
 ---@field latency number? seconds of a message; nil if all rows are streamed
 ---@field bandwidth number bytes per second
 ---@field half_size number bytes
