@@ -45,6 +45,21 @@ claim("a run that is left alone says what simulate says", function()
   end
 end)
 
+claim("a message alone is slowed by nobody, whatever its link falls short of and the script takes of it", function()
+  local t = topology.new { name = "short" }
+  t:link(t:device("a", { kind = "p100" }), t:device("b", { kind = "p100" }), { bandwidth = "2 MB/s", half_size = 1000, load = 0.5 })
+  local run = soapstone.run { topology = t, links = "shared" }
+  run:send(1, 2, 3000) -- three quarters of 1 MB/s: 4 ms
+  run:advance "1 ms"
+  run:set_link("a->b", { share = 0.1 })
+  run:advance "10 ms"
+  run:set_link("a->b", { share = 10 })
+  local r = run:finish()
+  near(r.step_time, 1e-3 + 10e-3 + 2e-3)
+  equal(r.critical.slowed, 0)
+  equal(r.links[1].longest_wait, 0)
+end)
+
 claim("what a script adds starts at once, before an order sees what it adds next", function()
   local t = require "soapstone.topology".new { name = "one" }
   t:device("a", { kind = "p100" })
