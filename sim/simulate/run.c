@@ -241,11 +241,37 @@ ss_wide ss_run_units(double speed)
     return speed > 0 && units < 1 ? 1 : (ss_wide)units;
 }
 
-/* What its resources let it have: a route is as fast as its slowest link. */
+/* The share of a link's bandwidth that a message of its size has. */
+static double share_of(const ss_tasks *t, uint32_t id, uint32_t link)
+{
+    const ss_link_law *law = t->law ? t->law[link] : NULL;
+    double bytes = (double)t->bytes[id];
+    if (!law || bytes <= 0 || t->label[id].kind != SS_TASK_TRANSFER)
+        return 1;
+    return bytes / ss_link_law_seconds(law, 1, bytes);
+}
+
+/* A route that is held as a whole is as fast as its slowest link, against the one that was slowest at the start. */
+static ss_wide speed_of_route(const ss_run *r, uint32_t id, const uint32_t *of, uint32_t n)
+{
+    const ss_tasks *t = &r->tasks;
+    double now = INFINITY, begun = INFINITY;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t link = of[i] - t->devices;
+        double share = share_of(t, id, link);
+        now = fmin(now, share * ss_run_bandwidth(r, link));
+        begun = fmin(begun, share * t->bytes_per_s[link]);
+    }
+    return ss_run_units(now / begun);
+}
+
+/* What its resources let it have. */
 static ss_wide speed_of(const ss_run *r, uint32_t id)
 {
     uint32_t n;
     const uint32_t *of = ss_tasks_resources(&r->tasks, (ss_task){id}, &n);
+    if (n > 1 && of[0] > r->tasks.devices)
+        return speed_of_route(r, id, of, n);
     ss_wide least = ~(ss_wide)0;
     for (uint32_t i = 0; i < n; i++) {
         const ss_run_resource *x = &r->resource[of[i]];

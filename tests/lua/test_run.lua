@@ -60,6 +60,21 @@ claim("a message alone is slowed by nobody, whatever its link falls short of and
   equal(r.links[1].longest_wait, 0)
 end)
 
+claim("a route held as a whole is slowed by the link that is slowest for the message, and no other", function()
+  for _, mode in ipairs { "fifo-path", "shared" } do
+    for share, ms in pairs { [0.5] = 5, [0.1] = 10 } do
+      local t = topology.new { name = "two" }
+      local s = t:switch "s"
+      t:link(t:device("a", { kind = "p100" }), s, { bandwidth = "2 MB/s", half_size = 9000 })
+      t:link(s, t:device("b", { kind = "p100" }), { bandwidth = "1 MB/s" })
+      local run = soapstone.run { topology = t, links = mode }
+      run:send(1, 2, 1000) -- 0.2 MB/s on the first
+      run:set_link("s->b", { share = share })
+      near(run:finish().step_time, ms * 1e-3)
+    end
+  end
+end)
+
 claim("what a script adds starts at once, before an order sees what it adds next", function()
   local t = require "soapstone.topology".new { name = "one" }
   t:device("a", { kind = "p100" })

@@ -129,11 +129,26 @@ static bool is_crossed(const world *w, uint32_t device)
     return false;
 }
 
+/* Of several links the one that is slowest now counts, against the one that was at the start. */
+static int64_t speed_of_route(const world *w, const uint32_t *of, uint32_t n)
+{
+    double now = INFINITY, begun = INFINITY;
+    for (uint32_t k = 0; k < n; k++) {
+        const resource *x = &w->resource[of[k]];
+        double own = w->t->bytes_per_s[of[k] - w->t->devices];
+        now = fmin(now, x->stopped ? 0 : (double)x->speed / SPEED_1 * own);
+        begun = fmin(begun, own);
+    }
+    return llrint(now / begun * SPEED_1);
+}
+
 static int64_t speed_of(const world *w, uint32_t i)
 {
     uint32_t n;
     const uint32_t *of = ss_tasks_resources(w->t, (ss_task){i}, &n);
     int64_t least = INT64_MAX;
+    if (n > 1 && of[0] > w->t->devices)
+        return speed_of_route(w, of, n);
     for (uint32_t k = 0; k < n; k++) {
         const resource *x = &w->resource[of[k]];
         int64_t speed = x->stopped ? 0 : x->speed;

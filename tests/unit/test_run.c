@@ -187,6 +187,26 @@ static void a_link_that_slows_down_keeps_its_latency(void)
     ss_run_free(r);
 }
 
+/* fifo-path over links of 1 and 1/2 byte a ps: 100 bytes take 200 ps after 5.  At half of its bandwidth the first is no
+ * slower than the second; with a quarter the 80 bytes that are left take 320. */
+static void a_route_is_as_fast_as_its_slowest_link(void)
+{
+    static const double to[] = {5e11, 2.5e11};
+    for (int k = 0; k < 2; k++) {
+        const uint32_t route[] = {1, 3};
+        ss_task a;
+        uint32_t n;
+        open_graph(SS_LINKS_FIFO_PATH);
+        CHECK_OK(ss_tasks_transfer(&t, route, 2, 100, 0, 0, NULL, NULL, 0, &a, &n, &err));
+        ss_run *r = start(NULL);
+        CHECK_OK(ss_run_advance(r, 45, &err));
+        CHECK_OK(ss_run_set_link(r, 1, to[k], 5e-12, &err));
+        CHECK_OK(ss_run_finish(r, &err));
+        CHECK(end_of(r, a) == (k ? 45 + 320 : 205), "%lld", (long long)end_of(r, a));
+        ss_run_free(r);
+    }
+}
+
 /* shared: two flows of 100 bytes on one link from 5 on; at 25 each has 10 bytes; then a quarter. */
 static void flows_go_on_with_what_a_link_has_left(void)
 {
@@ -619,6 +639,7 @@ int main(void)
     RUN(what_would_end_too_late_is_named_and_can_be_mended);
     RUN(what_can_never_end_is_named);
     RUN(a_link_that_slows_down_keeps_its_latency);
+    RUN(a_route_is_as_fast_as_its_slowest_link);
     RUN(flows_go_on_with_what_a_link_has_left);
     RUN(tasks_are_added_while_others_run);
     RUN(a_run_may_begin_with_nothing);
