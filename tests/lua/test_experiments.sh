@@ -47,6 +47,13 @@ for path in "$scripts"/*.lua; do
     if ls "$name"/*.svg >/dev/null 2>&1; then ok; else bad "$name draws nothing"; fi
   fi
 done
+# lists of sizes and topologies, and strengths that leave next to nothing to see
+mkdir small
+expect 0 "mlp      fat_tree            8  launch" a4_overhead --tiny small --devices 4,8 --topologies p100_cluster,fat_tree
+for cv in 0.000001 0.000001,0.0001; do
+  expect 0 "result: " a1_noise --tiny small --cv $cv
+  if grep -q "not drawn" out && [ -n "$figures" ]; then bad "a1_noise --cv $cv draws nothing"; else ok; fi
+done
 mkdir one
 expect 0 "result: " a2_sharing_by_cluster_size --tiny one --workers 1
 mkdir two_workers

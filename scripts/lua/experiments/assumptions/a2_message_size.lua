@@ -12,7 +12,7 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a2_message_size.lua: error, order and regret of full bandwidth for every size, by half size of the links.", {
-  networks = "alexnet,nmt,inception_v3", topologies = "fat_tree,torus", devices = "8,16",
+  networks = "alexnet,nmt,inception_v3", topologies = "fat_tree,torus", devices = "8",
   half_sizes = "16384,262144,1048576,4194304,16777216,67108864",
   proposals = options.count(60, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
 }, { topologies = "fat_tree,torus,p100_cluster", devices = "8,16,32", proposals = 300, searches = 5, runs = 4,

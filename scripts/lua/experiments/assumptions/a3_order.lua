@@ -14,7 +14,7 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a3_order.lua: error, order and regret of first come, first served, against other orders and streams, by cluster size.", {
-  networks = "alexnet,nmt,inception_v3", topologies = "p100_cluster,fat_tree", devices = "4,8,16", orders = "all", random = options.count(8, { min = 0 }),
+  networks = "alexnet,nmt,inception_v3", topologies = "p100_cluster,fat_tree", devices = "4,8", orders = "all", random = options.count(8, { min = 0 }),
   proposals = options.count(60, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
 }, { topologies = "p100_cluster,fat_tree,torus", devices = "4,8,16,32", random = 40, proposals = 500, searches = 5, runs = 4 },
   { networks = "mlp", topologies = "p100_cluster", devices = "4", orders = "shortest", random = 2, proposals = 5, searches = 2 })

@@ -60,7 +60,7 @@ for _, kind in ipairs(common.values(groups, "kind")) do
     end
     halves[#halves + 1] = name .. " " .. common.places(places, "s")
   end
-  parts[#parts + 1] = ("each %s: half of the gain over one device is lost at %s, and not to know it %s"):format(kind == "launch" and "task" or kind, table.concat(halves, ", "),
+  parts[#parts + 1] = ("each %s takes half of the gain over one device from: %s, and not to know it %s"):format(kind == "launch" and "task" or kind, table.concat(halves, ", "),
     common.conclusion(those, look))
 end
 trial.result("over %s devices with %d samples each, an overhead of %s.", (tostring(o.devices):gsub(",", ", ")), o.samples, table.concat(parts, "; of "))

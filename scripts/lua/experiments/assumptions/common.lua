@@ -272,10 +272,14 @@ local function conclude(group, log)
     changes = changes, best = best and group.verdicts[best], at = best and group.x[best], tau = tau, early = early }
 end
 
-local function place(x, unit) return x == math.huge and "nowhere" or common.show(x, unit) end
+-- A place in words; at the weakest strength that was asked (if there is such) it may lie before.
+local function place(x, unit, weakest)
+  if x == math.huge then return "nowhere" end
+  return common.show(x, unit) .. (x == weakest and " or weaker" or "")
+end
 
-local function range(list, unit)
-  local first, last = place(list[1], unit), place(list[#list], unit)
+local function range(list, unit, weakest)
+  local first, last = place(list[1], unit, weakest), place(list[#list], unit, weakest)
   return first == last and first or first .. " to " .. last
 end
 
@@ -322,9 +326,9 @@ function common.print_groups(columns, groups, look)
   if asked then add(heads, "change places at", "by search") end
   add(heads, "greatest regret", "by search", "at", "least tau")
   for i, group in ipairs(groups) do
-    local c, row = conclude(group, look.log), {}
+    local c, row, weakest = conclude(group, look.log), {}, asked and group.x[1] or nil -- numbers of devices are no strengths
     for k, name in ipairs(columns) do row[k] = group[name] end
-    add(row, place(c.told, look.unit), place(c.passes, look.unit), range(c.of_search, look.unit))
+    add(row, place(c.told, look.unit), place(c.passes, look.unit, weakest), range(c.of_search, look.unit, weakest))
     if asked then add(row, place(c.change, look.unit), range(c.changes, look.unit)) end
     add(row, c.best and common.percent(c.best.regret) or none(group), c.best and common.least_to_most(c.best) or "", c.best and place(c.at, look.unit) or "",
       c.tau and ("%.2f"):format(c.tau) or "none")
@@ -349,12 +353,12 @@ local function by_network(groups, look, key)
       list[#list + 1], early = c[key], c.early
     end
     table.sort(list, early)
-    parts[#parts + 1] = name .. " " .. range(list, look.unit)
+    parts[#parts + 1] = name .. " " .. range(list, look.unit, key == "passes" and groups[1].x[1] or nil)
   end
   return table.concat(parts, ", ")
 end
 
--- "costs more than 5 % from ...; another strategy is the best from ...; at most it costs ..." of groups.
+-- "costs more than 5 % from ...; the two strategies change places at ...; at most it costs ..." of groups.
 function common.conclusion(groups, look)
   local most, group_of
   for _, group in ipairs(groups) do
@@ -363,7 +367,7 @@ function common.conclusion(groups, look)
   end
   if not most then return "costs nothing that is told apart from luck, up to " .. place(groups[1].x[#groups[1].x], look.unit) end
   local text = "costs more than 5 % from: " .. by_network(groups, look, "passes")
-  if #groups[1].changes > 0 then text = text .. "; what is found without it and what is found at its strongest change places at: " .. by_network(groups, look, "change") end
+  if #groups[1].changes > 0 then text = text .. "; the two strategies change places at: " .. by_network(groups, look, "change") end
   return ("%s; at most it costs %s (%s by search; %s on %d devices of %s, at %s, where tau is %s)"):format(text, common.percent(most.best.regret),
     common.least_to_most(most.best), group_of.network, group_of.devices, group_of.topology, place(most.at, look.unit),
     most.best.tau and ("%.2f"):format(most.best.tau) or "none")
@@ -385,13 +389,15 @@ function common.span(groups, value, format, x)
   return first == last and first or first .. " to " .. last
 end
 
--- How many verdicts of groups have a regret that is told apart from noise and above 5 %, and of how many.
-function common.count(groups)
+-- How many verdicts of groups (at strength x, or at all) have a regret that is told apart and above 5 %, and of how many.
+function common.count(groups, x)
   local dear, all = 0, 0
   for _, group in ipairs(groups) do
-    for _, v in ipairs(group.verdicts) do
-      all = all + 1
-      if v.told and v.regret > 0.05 then dear = dear + 1 end
+    for i, v in ipairs(group.verdicts) do
+      if not x or group.x[i] == x then
+        all = all + 1
+        if v.told and v.regret > 0.05 then dear = dear + 1 end
+      end
     end
   end
   return dear, all

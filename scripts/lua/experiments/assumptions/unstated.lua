@@ -15,7 +15,7 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("unstated.lua: error, order and regret of what the simulator assumes without a word.", {
-  networks = "alexnet,inception_v3,nmt,rnnlm", topologies = "p100_cluster,fat_tree", devices = "8,16", cv = "0.02,0.05,0.1,0.2,0.4",
+  networks = "alexnet,inception_v3,nmt,rnnlm", topologies = "p100_cluster,fat_tree", devices = "4,8", cv = "0.02,0.05,0.1,0.2,0.4",
   memories = "0.25,0.5,1,2,4,8,16", proposals = options.count(60, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
 }, { topologies = "p100_cluster,fat_tree,torus", devices = "4,8,16,32", proposals = 2000, searches = 5, runs = 4 },
   { networks = "mlp", topologies = "p100_cluster", devices = "4", cv = "0.1", memories = "0.25,8", proposals = 5, searches = 2 })

@@ -1,0 +1,81 @@
+-- What the experiments on assumptions share: which links are a network's, what a cell gives, and the words for it.
+local check = require "check"
+local small = require "small"
+local soapstone = require "soapstone"
+local common = require "scripts.lua.experiments.assumptions.common"
+
+local claim, equal, near = check.claim, check.equal, check.near
+
+claim("numbers have the digits that they deserve", function()
+  equal(common.percent(0.0243), "+2.4 %")
+  equal(common.percent(-0.2437), "-24 %")
+  equal(common.percent(0.0996), "+10 %")
+  equal(common.show(1.3721), "1.4")
+  equal(common.show(417.3), "420")
+  equal(common.show(0.0631), "0.063")
+  equal(common.show(7.689 * 2 ^ 20, "B"), "7.7 MiB")
+  equal(common.show(415e-6, "s"), "420 us")
+end)
+
+claim("a curve passes a value between its points, at once, or nowhere", function()
+  near(common.passes({ 1, 2, 4 }, { 0, 0.04, 0.06 }, 0.05), 3)
+  near(common.passes({ 1, 100 }, { 0, 0.1 }, 0.05, true), 10)
+  equal(common.passes({ 1, 2 }, { 0.06, 0.07 }, 0.05), 1)
+  equal(common.passes({ 1, 2 }, { 0.01, 0.05 }, 0.05), math.huge)
+  equal(common.places({ math.huge, 1.37, 4 }), "1.4 to nowhere")
+  equal(common.places { 2 }, "2")
+end)
+
+claim("strengths go from the weakest to the strongest", function()
+  equal(table.concat(common.strengths("slower", "3,1.5,2", 1), " "), "1.5 2 3")
+  equal(table.concat(common.strengths("shares", "0.25,0.5,0.125", 0, true), " "), "0.5 0.25 0.125")
+end)
+
+claim("the links of a network join switches, or are all", function()
+  local tree = common.cluster("fat_tree", common.network "nmt", 16)
+  equal(#common.network_links(tree), 2 * 2 * 4) -- two leaves, four spines, both ways
+  local list = tree:link_list()
+  for _, link in ipairs(common.network_links(tree)) do check.contains(list[link].from .. list[link].to, "spine") end
+  local torus = common.cluster("torus", common.network "nmt", 8)
+  equal(#common.network_links(torus), torus.links)
+end)
+
+-- One slow device of four on a net of two layers.
+local model, quad = small.net(), small.quad()
+local function slow(times)
+  return soapstone.problem { model = model, topology = quad, chance = soapstone.chance { slow = { [1] = times } } }
+end
+
+claim("a cell has a verdict for each strength, with what each search found, and says where two strategies change places", function()
+  local o = { proposals = 40, searches = 3, seed = 5, runs = 1 }
+  local simple = soapstone.problem { model = model, topology = quad }
+  local out = common.try(o, { simple = simple, at = slow, x = { 2, 50 }, from = 1 })
+  equal(#out.verdicts, 2)
+  equal(#out.changes, 3)
+  local strong = out.verdicts[2]
+  equal(#strong.regrets, 3)
+  equal(strong.least, math.min(table.unpack(strong.regrets)))
+  equal(strong.told, strong.least > 0 and strong.regret > strong.regret_noise)
+  for k, at in ipairs(out.changes) do
+    if type(at) == "number" then
+      assert(at > 1 and at < 50, at)
+      assert(strong.regrets[k] > strong.noises[k])
+    end
+  end
+end)
+
+claim("a regret that is not told apart counts as none", function()
+  local function verdict(regret, told)
+    return { regret = regret, told = told, least = 0.01, most = 1, regrets = { regret }, noises = { told and 0 or 1 }, tau = 0.5, error = 0 }
+  end
+  local function group(told)
+    return { network = "net", topology = "quad", devices = 4, x = { 1, 2, 3 }, changes = { "never" }, verdicts = { verdict(0, told), verdict(0.1, told), verdict(0.3, told) } }
+  end
+  equal(common.conclusion({ group(false) }, {}), "costs nothing that is told apart from luck, up to 3")
+  check.contains(common.conclusion({ group(true) }, {}), "costs more than 5 % from: net 1.5; the two strategies change places at: net nowhere; at most it costs +30 %")
+  equal(select(1, common.count { group(false) }), 0)
+  equal(select(1, common.count { group(true) }), 2)
+  equal(select(2, common.count({ group(true) }, 3)), 1)
+end)
+
+check.done()
