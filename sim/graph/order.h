@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "graph/model.h"
 #include "graph/topology.h"
 
 /* Which of the waiting tasks a device takes next. */
@@ -59,6 +60,9 @@ typedef struct ss_run_options {
      * ends and before what starts.  Copied by a run; a lowering keeps the pointer. */
     const ss_change *change;
     uint32_t changes;
+    /* Whose names refusals say; NULL: numbers. */
+    const ss_model *model;
+    const ss_topology *topology;
 } ss_run_options; /* {0}: the published rule */
 
 bool ss_run_options_published(const ss_run_options *o); /* nothing is otherwise */

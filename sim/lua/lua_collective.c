@@ -114,7 +114,8 @@ static const ss_device *read_devices(lua_State *L, int topology, const ss_topolo
     if (!all && !lua_istable(L, list))
         ss_lua_refuse(L, "%s: option 'devices' should be a list of devices, not %s", WHAT,
                       ss_lua_kind_of(L, list));
-    *n = all ? t->devices : (uint32_t)lua_rawlen(L, list);
+    ss_lua_name(path, sizeof path, "%s: option 'devices'", WHAT);
+    *n = all ? t->devices : ss_lua_list(L, list, path);
     if (*n > t->devices)
         ss_lua_refuse(L, "%s: option 'devices' has %d of them, and topology %s has %d", WHAT,
                       (int)*n, t->name, (int)t->devices);

@@ -21,11 +21,13 @@ static uint32_t push_list(lua_State *L, int index, const char *name, const char 
     if (!lua_istable(L, -1))
         ss_lua_refuse(L, "%s: option '%s' should be a list of %s, not %s", call, name, row,
                       ss_lua_kind_of(L, -1));
-    lua_Unsigned n = lua_rawlen(L, -1);
+    char path[PATH];
+    ss_lua_name(path, sizeof path, "%s: option '%s'", call, name);
+    uint32_t n = ss_lua_list(L, -1, path);
     if (!n || n > MOST_POINTS)
         ss_lua_refuse(L, "%s: option '%s' has %d rows; give 1 to %d, each %s", call, name, (int)n,
                       MOST_POINTS, row);
-    return (uint32_t)n;
+    return n;
 }
 
 /* Field `key` of row i of the list on top of the stack. */
@@ -46,6 +48,17 @@ static double row_value(lua_State *L, uint32_t i, const char *key, ss_unit unit,
     return value;
 }
 
+static void refuse_other_keys(lua_State *L, uint32_t i, const char *key, const char *call,
+                              const char *name)
+{
+    const char *const keys[] = {"bytes", key};
+    char path[PATH];
+    ss_lua_name(path, sizeof path, "%s: option '%s', row %u", call, name, i + 1);
+    if (lua_rawgeti(L, -1, (lua_Integer)i + 1) == LUA_TTABLE)
+        ss_lua_opts_names(L, -1, NULL, keys, 2, path);
+    lua_pop(L, 1);
+}
+
 /* Pairs of `bytes` and `key`, in Lua's memory, which stays on the stack; n numbers, then n. */
 static double *read_pairs(lua_State *L, int index, const char *name, const char *key, ss_unit unit,
                           const char *call, uint32_t *n)
@@ -56,6 +69,7 @@ static double *read_pairs(lua_State *L, int index, const char *name, const char 
     double *pair = lua_newuserdatauv(L, (2 * (size_t)*n + 1) * sizeof *pair, 0);
     lua_insert(L, -2);
     for (uint32_t i = 0; i < *n; i++) {
+        refuse_other_keys(L, i, key, call, name);
         pair[i] = row_value(L, i, "bytes", SS_UNIT_BYTES, call, name);
         pair[*n + i] = row_value(L, i, key, unit, call, name);
     }

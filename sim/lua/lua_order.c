@@ -70,20 +70,29 @@ static const ss_opt event_list[] = {
     {0},
 };
 
-static ss_change change_of(lua_State *L, const event *e, bool device, const char *path)
+/* Whether the event says what a link has from now on. */
+static bool has_figures(lua_State *L, int index)
+{
+    return ss_lua_is_given(L, index, "bandwidth") || ss_lua_is_given(L, index, "share") ||
+           ss_lua_is_given(L, index, "latency");
+}
+
+static ss_change change_of(lua_State *L, int index, const event *e, bool device, const char *path)
 {
     static const ss_change_kind links[] = {SS_CHANGE_LINK, SS_CHANGE_LINK_FAILS,
                                            SS_CHANGE_LINK_WORKS};
-    static const ss_change_kind devices[] = {SS_CHANGE_SPEED, SS_CHANGE_DEVICE_FAILS,
-                                             SS_CHANGE_RESUME, SS_CHANGE_PAUSE, SS_CHANGE_RESUME};
+    static const ss_change_kind devices[] = {SS_CHANGE_SPEED, SS_CHANGE_DEVICE_FAILS, SS_CHANGES,
+                                             SS_CHANGE_PAUSE, SS_CHANGE_RESUME};
     ss_change c = {
         .bytes_per_s = e->bandwidth, .share = e->share, .latency_s = e->latency, .speed = e->speed};
-    bool of_link = e->bandwidth != -1 || e->share != 1 || e->latency != -1;
+    bool of_link = has_figures(L, index);
     if (!device && e->does > DOES_WORK)
         ss_lua_refuse(L,
                       "%s: a link does not pause: does = \"fail\" stops it, and \"work\" ends "
                       "that",
                       path);
+    if (device && e->does == DOES_WORK)
+        ss_lua_refuse(L, "%s: a device goes on with does = \"resume\"; \"work\" is of links", path);
     c.kind = device ? devices[e->does] : links[e->does];
     if (device ? of_link : e->speed != -1)
         ss_lua_refuse(L, "%s: %s", path,
@@ -107,7 +116,8 @@ static void refuse_below_zero(lua_State *L, int index, const char *path)
     static const char *const names[] = {"bandwidth", "latency", "speed"};
     for (int i = 0; i < 3; i++) {
         if (ss_lua_push_option(L, index, names[i]) == LUA_TNUMBER && lua_tonumber(L, -1) < 0)
-            ss_lua_refuse(L, "%s: option '%s' is %g", path, names[i], lua_tonumber(L, -1));
+            ss_lua_refuse(L, "%s: option '%s' is %g; it must be at least 0", path, names[i],
+                          lua_tonumber(L, -1));
         lua_pop(L, 1);
     }
 }
@@ -128,13 +138,14 @@ static void read_event(lua_State *L, int index, int topology, const char *path, 
         ss_lua_refuse(L, "%s: %s", path,
                       device ? "give a link or a device, and another event for the other"
                              : "nothing says which link or device");
-    ss_change c = change_of(L, &e, device, path);
     char who[PATH];
     ss_lua_name(who, sizeof who, "%s: option '%s'", path, device ? "device" : "link");
     ss_lua_push_option(L, index, device ? "device" : "link");
     if (device) {
-        c.who = ss_lua_device(L, lua_gettop(L), topology, who).i;
+        uint32_t meant = ss_lua_device(L, lua_gettop(L), topology, who).i;
         lua_pop(L, 1);
+        ss_change c = change_of(L, index, &e, true, path);
+        c.who = meant;
         if (out)
             out[*n] = c;
         ++*n;
@@ -142,6 +153,7 @@ static void read_event(lua_State *L, int index, int topology, const char *path, 
     }
     ss_lua_part p = ss_lua_part_read(L, lua_gettop(L), topology, who);
     lua_pop(L, 1);
+    ss_change c = change_of(L, index, &e, false, path);
     for (c.who = 1; c.who <= t->links; c.who++) {
         if (!ss_lua_part_has(t, p, c.who))
             continue;
@@ -177,9 +189,9 @@ void ss_lua_read_events(lua_State *L, int index, int topology, const char *what,
     if (!lua_istable(L, list))
         ss_lua_refuse(L, "%s: option 'events' should be a list of tables, not %s", what,
                       ss_lua_kind_of(L, list));
-    for (lua_pushnil(L); lua_next(L, list); lua_pop(L, 1))
-        if (lua_type(L, -2) != LUA_TNUMBER)
-            ss_lua_refuse(L, "%s: option 'events' is a list: { { at = ..., link = ... } }", what);
+    char path[PATH];
+    ss_lua_name(path, sizeof path, "%s: option 'events', { { at = ..., link = ... } },", what);
+    ss_lua_list(L, list, path);
     uint32_t n = read_all(L, list, topology, what, NULL);
     ss_change *change = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *change, 0);
     o->changes = read_all(L, list, topology, what, change);

@@ -251,6 +251,9 @@ int ss_lua_problem_new(lua_State *L)
     ss_lua_box_hold(L, at, SS_LUA_HOLD_MODEL, 2);
     ss_lua_box_hold(L, at, SS_LUA_HOLD_TOPOLOGY, 3);
 
+    options.run.model = ((ss_lua_model *)model->object)->model;
+    options.run.topology = topology->object;
+
     ss_error err;
     ss_lua_problem *p = NULL;
     if (make_problem(((ss_lua_model *)model->object)->model, topology->object,

@@ -276,7 +276,7 @@ int ss_lua_run_new(lua_State *L)
     ss_lua_box_hold(L, box, SS_LUA_HOLD_TOPOLOGY, 2);
 
     ss_error err;
-    r->topology = t;
+    r->topology = o.run.topology = t;
     ss_status s = ss_routes_new(t, &r->own_routes, &err);
     r->routes = r->own_routes;
     if (!s)
@@ -379,6 +379,7 @@ static int run_advance_to(lua_State *L)
 static ss_status make_result(ss_lua_run *r, ss_lua_result *out, ss_error *err)
 {
     double began = ss_seconds_now();
+    ss_run_set_names(r->run, r->added);
     ss_status s = ss_run_finish(r->run, err);
     r->simulate_s += ss_seconds_now() - began;
     if (!s)

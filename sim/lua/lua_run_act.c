@@ -47,6 +47,8 @@ static uint32_t *read_links(lua_State *L, const ss_lua_run *r, int index, const 
 
 static ss_device read_device(lua_State *L, const ss_lua_run *r, int index, const char *path)
 {
+    if (!r->topology && !ss_run_tasks(r->run)->devices)
+        ss_lua_refuse(L, "%s: the task graph has no devices", path);
     if (!r->topology)
         return (ss_device){
             (uint32_t)ss_lua_integer(L, index, 1, ss_run_tasks(r->run)->devices, path)};
@@ -103,7 +105,8 @@ int ss_lua_run_set_link(lua_State *L)
     ss_lua_opts(L, 3, link_list, "run:set_link", &o);
     ss_lua_refuse_plain_seconds(L, 3, "run:set_link");
     ss_lua_refuse_plain_bandwidth(L, 3, "bandwidth", "run:set_link");
-    if (o.bandwidth == -1 && o.share == 1 && o.latency == -1)
+    if (!ss_lua_is_given(L, 3, "bandwidth") && !ss_lua_is_given(L, 3, "share") &&
+        !ss_lua_is_given(L, 3, "latency"))
         return ss_lua_refuse(L, "run:set_link: give a bandwidth, a share of it, or a latency");
     uint32_t *link = read_links(L, r, 2, "run:set_link: the link", &n);
 
@@ -243,7 +246,8 @@ static ss_task *read_after(lua_State *L, const ss_lua_run *r, int index, const c
                       "%s: option 'after' should be a task (its number) or a list of them, not %s",
                       what, ss_lua_kind_of(L, list));
     }
-    *n = type == LUA_TNIL ? 0 : (uint32_t)lua_rawlen(L, list);
+    ss_lua_name(path, sizeof path, "%s: option 'after'", what);
+    *n = type == LUA_TNIL ? 0 : ss_lua_list(L, list, path);
     ss_task *after = lua_newuserdatauv(L, ((size_t)*n + 1) * sizeof *after, 0);
     for (uint32_t i = 0; i < *n; i++) {
         ss_lua_name(path, sizeof path, "%s: option 'after': task %d", what, (int)i + 1);
@@ -295,7 +299,8 @@ int ss_lua_run_compute(lua_State *L)
     ss_time hold;
     ss_task_label label = {.kind = SS_TASK_COMPUTE};
     if (seconds < 0)
-        return ss_lua_refuse(L, "run:compute: how long it takes is %g s", seconds);
+        return ss_lua_refuse(L, "run:compute: how long it takes is %g s; it must be at least 0 s",
+                             seconds);
     if (ss_time_from_seconds(seconds, "run:compute: how long it takes", &hold, &err) ||
         reserve_names(r, 1, &o.name, &err) ||
         ss_run_add(r->run, device, hold, &label, after, n, &task, &err))
@@ -327,7 +332,7 @@ static uint32_t *read_route(lua_State *L, const ss_lua_run *r, ss_device from, s
     } else if (!lua_istable(L, list)) {
         ss_lua_refuse(L, "%s should be a list of links, not %s", path, ss_lua_kind_of(L, list));
     } else {
-        *n = (uint32_t)lua_rawlen(L, list);
+        *n = ss_lua_list(L, list, path);
     }
     uint32_t *out = lua_newuserdatauv(L, ((size_t)*n + 1) * sizeof *out, 0);
     for (uint32_t i = 0; i < *n; i++) {
@@ -344,6 +349,25 @@ static uint32_t *read_route(lua_State *L, const ss_lua_run *r, ss_device from, s
         lua_settop(L, list + 1);
     }
     return out;
+}
+
+/* A message holds a link once, in all meanings of links. */
+static void refuse_link_twice(lua_State *L, const ss_lua_run *r, const uint32_t *link, uint32_t n)
+{
+    uint32_t links = ss_run_tasks(r->run)->links;
+    if (!ss_lua_is_given(L, 5, "route"))
+        return;
+    bool *seen = lua_newuserdatauv(L, (size_t)links + 1, 0);
+    memset(seen, 0, (size_t)links + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        if (seen[link[i]] && r->topology)
+            ss_lua_refuse(L, "run:send: the route crosses link %s twice",
+                          r->topology->link[link[i]].name);
+        if (seen[link[i]])
+            ss_lua_refuse(L, "run:send: the route crosses link %d twice", (int)link[i]);
+        seen[link[i]] = true;
+    }
+    lua_pop(L, 1);
 }
 
 /* A route of one's own leads from the one to the other without a gap. */
@@ -405,6 +429,7 @@ int ss_lua_run_send(lua_State *L)
     uint32_t n, links;
     ss_task *after = read_after(L, r, 5, what, &n), task;
     uint32_t *link = read_route(L, r, from, to, &links);
+    refuse_link_twice(L, r, link, links);
     refuse_gap(L, r, from, to, link, links);
 
     ss_run_message m = {.link = link, .links = links, .bytes = (int64_t)bytes};

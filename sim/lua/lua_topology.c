@@ -1,5 +1,6 @@
 /* lua_topology.c - soapstone.topology: devices, switches and links from a script.  What a topology
  * says when it is asked is in lua_topology_ask.c. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -125,6 +126,8 @@ ss_device ss_lua_device(lua_State *L, int index, int topology, const char *path)
     if (lua_type(L, index) == LUA_TNUMBER) {
         int whole;
         lua_Integer i = lua_tointegerx(L, index, &whole);
+        if (isnan(lua_tonumber(L, index)))
+            ss_lua_refuse(L, "%s is not a number (nan)", path);
         if (!whole || i < 1 || i > t->devices)
             ss_lua_refuse(L, "%s: there is no device %s; topology %s has %d device%s", path,
                           lua_tostring(L, index), t->name, (int)t->devices, ss_plural(t->devices));
@@ -141,12 +144,14 @@ ss_link ss_lua_link(lua_State *L, int index, const ss_topology *t, const char *p
 {
     int whole = 0;
     lua_Integer i = lua_type(L, index) == LUA_TNUMBER ? lua_tointegerx(L, index, &whole) : 0;
-    if (!whole)
+    if (lua_type(L, index) == LUA_TNUMBER && isnan(lua_tonumber(L, index)))
+        ss_lua_refuse(L, "%s is not a number (nan)", path);
+    if (lua_type(L, index) != LUA_TNUMBER)
         ss_lua_refuse(L, "%s should be a link (what t:link returned), not %s", path,
                       ss_lua_kind_of(L, index));
-    if (i < 1 || i > t->links)
-        ss_lua_refuse(L, "%s: there is no link %d; topology %s has %d link%s", path, (int)i,
-                      t->name, (int)t->links, ss_plural(t->links));
+    if (!whole || i < 1 || i > t->links)
+        ss_lua_refuse(L, "%s: there is no link %s; topology %s has %d link%s", path,
+                      lua_tostring(L, index), t->name, (int)t->links, ss_plural(t->links));
     return (ss_link){(uint32_t)i};
 }
 
@@ -515,12 +520,12 @@ static int topology_route(lua_State *L)
                              ss_lua_kind_of(L, 4));
     route_options o;
     ss_lua_opts(L, 5, route_list, "topology:route", &o);
-    lua_Unsigned n = lua_rawlen(L, 4);
+    uint32_t n = ss_lua_list(L, 4, "topology:route: the list of links");
     if (n > t->links)
         return ss_lua_refuse(L, "topology:route: %d link%s, and topology %s has %d", (int)n,
                              ss_plural(n), t->name, (int)t->links);
     ss_link *link = lua_newuserdatauv(L, (n + 1) * sizeof *link, 0);
-    for (lua_Unsigned i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         char path[PATH];
         ss_lua_name(path, sizeof path, "topology:route: link %d of the list", (int)i + 1);
         lua_rawgeti(L, 4, (lua_Integer)i + 1);

@@ -94,7 +94,8 @@ static const ss_opt change_list[] = {
      .kind = SS_OPT_QUANTITY,
      .at = offsetof(change_options, share),
      .preset = 1,
-     .help = "of the bandwidth it has: 0.25 leaves a quarter"},
+     .help = "of the bandwidth it has, or of the one that is given beside it: 0.25 leaves a "
+             "quarter"},
     {.name = "latency",
      .kind = SS_OPT_QUANTITY,
      .at = offsetof(change_options, latency),
@@ -131,7 +132,8 @@ static void refuse_below_zero(lua_State *L, const char *name, double given, doub
     lua_pushstring(L, name);
     bool there = lua_istable(L, 3) && lua_rawget(L, 3) != LUA_TNIL;
     if (there && given == preset)
-        ss_lua_refuse(L, "topology:set_link: option '%s' is %g", name, given);
+        ss_lua_refuse(L, "topology:set_link: option '%s' is %g; it must be at least 0", name,
+                      given);
     lua_pop(L, 1);
 }
 

@@ -66,8 +66,15 @@ lua_Integer ss_lua_integer(lua_State *L, int index, lua_Integer min, lua_Integer
         wrong_kind(L, index, path, "a whole number");
     int whole;
     lua_Integer value = lua_tointegerx(L, index, &whole);
-    if (!whole)
-        ss_lua_refuse(L, "%s is %g, which is not a whole number", path, lua_tonumber(L, index));
+    if (!whole) {
+        double given = lua_tonumber(L, index);
+        if (isnan(given))
+            ss_lua_refuse(L, "%s is not a number (nan)", path);
+        if (given != floor(given))
+            ss_lua_refuse(L, "%s is %g, which is not a whole number", path, given);
+        ss_lua_refuse(L, "%s is %g; it must be at %s %lld", path, given,
+                      given < 0 ? "least" : "most", (long long)(given < 0 ? min : max));
+    }
     if (value < min)
         ss_lua_refuse(L, "%s is %lld; it must be at least %lld", path, (long long)value,
                       (long long)min);
@@ -86,6 +93,32 @@ const char *ss_lua_text(lua_State *L, int index, const char *path)
     if (strlen(text) != n)
         ss_lua_refuse(L, "%s has a zero byte in it", path);
     return text;
+}
+
+uint32_t ss_lua_list(lua_State *L, int index, const char *path)
+{
+    index = lua_absindex(L, index);
+    lua_Unsigned n = lua_rawlen(L, index);
+    luaL_checkstack(L, 4, path);
+    if (n > INT32_MAX)
+        ss_lua_refuse(L, "%s has too many elements", path);
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+        if (lua_type(L, -2) == LUA_TSTRING)
+            ss_lua_refuse(L, "%s is a list, and has '%s' in it", path, lua_tostring(L, -2));
+        if (!lua_isinteger(L, -2) || lua_tointeger(L, -2) < 1 ||
+            (lua_Unsigned)lua_tointeger(L, -2) > n) {
+            lua_pushvalue(L, -2); /* lua_next goes by the key, which must not become a text */
+            ss_lua_refuse(L, "%s is a list, and has an element %s with none before it", path,
+                          lua_type(L, -1) == LUA_TNUMBER ? lua_tostring(L, -1)
+                                                         : ss_lua_kind_of(L, -1));
+        }
+    }
+    for (lua_Unsigned i = 1; i <= n; i++) {
+        if (lua_rawgeti(L, index, (lua_Integer)i) == LUA_TNIL)
+            ss_lua_refuse(L, "%s is a list, and has no element %d of %d", path, (int)i, (int)n);
+        lua_pop(L, 1);
+    }
+    return (uint32_t)n;
 }
 
 /* "full, half and one_way"; cut where the buffer ends. */

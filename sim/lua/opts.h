@@ -62,6 +62,9 @@ void ss_lua_opts_names(lua_State *L, int index, const ss_opt *list, const char *
 double ss_lua_quantity(lua_State *L, int index, ss_unit unit, const char *path);
 lua_Integer ss_lua_integer(lua_State *L, int index, lua_Integer min, lua_Integer max,
                            const char *path);
+/* How long the list at the index is, which has nothing else in it: what a script wrote into it by a name or behind
+ * a hole would be passed over. */
+uint32_t ss_lua_list(lua_State *L, int index, const char *path);
 int ss_lua_choice(lua_State *L, int index, const char *choices, const char *path);
 const char *ss_lua_text(lua_State *L, int index, const char *path);
 

@@ -6,8 +6,6 @@
 
 #include "base/array.h"
 #include "base/mem.h"
-#include "base/text.h"
-#include "graph/cycle.h"
 #include "simulate/paths.h"
 
 const char *ss_stage_name(ss_stage s)
@@ -173,6 +171,11 @@ void ss_run_free(ss_run *r)
     ss_free(r);
 }
 
+void ss_run_set_names(ss_run *r, const char *const *added)
+{
+    r->added = added;
+}
+
 void ss_run_set_watch(ss_run *r, const ss_watch *watch)
 {
     r->watch = watch;
@@ -219,7 +222,7 @@ static bool is_void(const ss_run *r, const ss_run_event *x)
 
 /* ---- a task's way -------------------------------------------------------------------------- */
 
-static ss_status refuse_overflow(uint32_t id, ss_error *err)
+ss_status ss_run_refuse_overflow(uint32_t id, ss_error *err)
 {
     return ss_fail(err, SS_ERANGE,
                    "task %u would end later than 106 days after the start, which times cannot hold",
@@ -368,7 +371,8 @@ static ss_status end_task(ss_run *r, uint32_t id, ss_error *err)
     if (!lag)
         return tell(r, id, err);
     x->stage = SS_STAGE_ARRIVES;
-    return lag > SS_TIME_MAX - r->now ? refuse_overflow(id, err) : post(r, id, r->now + lag, err);
+    return lag > SS_TIME_MAX - r->now ? ss_run_refuse_overflow(id, err)
+                                      : post(r, id, r->now + lag, err);
 }
 
 static ss_status flow_or_end(ss_run *r, uint32_t id, ss_error *err)
@@ -507,46 +511,13 @@ ss_status ss_run_advance(ss_run *r, ss_time until, ss_error *err)
     return s;
 }
 
-/* What a task that can never end waits for. */
-static ss_status refuse_stuck(ss_run *r, ss_error *err)
-{
-    const ss_tasks *t = &r->tasks;
-    uint32_t n;
-    if (ss_cycle_refuse(t->n, t->first_in, t->in, 1, err))
-        return SS_EINVAL;
-    for (uint32_t i = 1; i <= t->n; i++) {
-        if (r->task[i].stage != SS_STAGE_RUNS && r->task[i].stage != SS_STAGE_FLOWS)
-            continue;
-        const uint32_t *of = ss_tasks_resources(t, (ss_task){i}, &n);
-        for (uint32_t k = 0; k < n; k++)
-            if (!r->resource[of[k]].speed)
-                return ss_fail(err, SS_EINVAL,
-                               "task %u can never end: %s %u stands still, and %u of %u tasks are "
-                               "not done",
-                               i, of[k] <= t->devices ? "device" : "link",
-                               of[k] <= t->devices ? of[k] : of[k] - t->devices, t->n - r->done,
-                               t->n);
-    }
-    for (uint32_t i = 1; i <= t->n; i++)
-        if (r->task[i].stage == SS_STAGE_RUNS)
-            return refuse_overflow(i, err);
-    for (uint32_t i = 1; i <= t->n; i++)
-        if (r->task[i].stage == SS_STAGE_QUEUED)
-            return ss_fail(err, SS_EINVAL,
-                           "task %u can never start: it is ready since %.12g s, and what is to run "
-                           "before it on its device or links waits for it in turn; %u of %u tasks "
-                           "are not done",
-                           i, ss_time_seconds(r->task[i].ready), t->n - r->done, t->n);
-    return ss_fail(err, SS_ERANGE, "%u of %u tasks can never end", t->n - r->done, t->n);
-}
-
 ss_status ss_run_finish(ss_run *r, ss_error *err)
 {
     ss_status s = ss_run_refuse_broken(r, err);
     while (!s && r->done < r->tasks.n && ss_run_next(r) != SS_TIME_MAX)
         s = ss_run_advance(r, ss_run_next(r), err);
     if (!s && r->done < r->tasks.n)
-        s = refuse_stuck(r, err);
+        s = ss_run_refuse_stuck(r, err);
     return s;
 }
 

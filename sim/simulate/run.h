@@ -30,6 +30,9 @@ ss_status ss_run_new(const ss_tasks *t, const ss_run_options *o, ss_run **out, s
 void ss_run_free(ss_run *r);
 void ss_run_set_watch(ss_run *r, const ss_watch *watch); /* kept, not copied */
 
+/* What the script calls the tasks that it added, [n - given], each may be NULL: kept, not copied. */
+void ss_run_set_names(ss_run *r, const char *const *added);
+
 /* ---- time ---- */
 
 ss_time ss_run_now(const ss_run *r);

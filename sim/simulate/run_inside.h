@@ -91,6 +91,7 @@ struct ss_run {
     double *bytes_per_s; /* of links as they are now, [links + 1], where they are shared */
     const ss_watch *watch;
     uint32_t look;
+    const char *const *added; /* names of tasks from given + 1 on; NULL: none has any */
 
     ss_change *plan; /* by time; those before `planned` happened */
     uint32_t plans, planned;
@@ -117,12 +118,18 @@ ss_status ss_run_take_plan(ss_run *r, const ss_run_options *o, ss_error *err);
 /* What is planned for now. */
 ss_status ss_run_follow_plan(ss_run *r, ss_error *err);
 
+/* ---- run_stuck.c ---- */
+
+/* Tasks are left, and nothing will happen any more. */
+ss_status ss_run_refuse_stuck(const ss_run *r, ss_error *err);
+
 /* ---- run.c ---- */
 
 /* A speed as a number of 2^-64, above 0 if it is, however small. */
 ss_wide ss_run_units(double speed);
 ss_status ss_run_begin_task(ss_run *r, uint32_t id, ss_error *err); /* it starts now */
 ss_status ss_run_refuse_broken(const ss_run *r, ss_error *err);
+ss_status ss_run_refuse_overflow(uint32_t id, ss_error *err);
 /* Brings latency and work to what they are now. */
 void ss_run_settle_task(ss_run *r, ss_run_task *x);
 /* The speed of a running task is what its resources say, and its end is posted accordingly. */

@@ -50,6 +50,19 @@ claim("options are refused by name, kind and bound", function()
     { sync = "ring", aggregate = true, training = true })
 end)
 
+claim("nothing in a measured curve is passed over", function()
+  local function link(o)
+    local t = soapstone.topology.new { name = "t" }
+    o.bandwidth = "1 GB/s"
+    t:link(t:device "a", t:device "b", o)
+  end
+  fails("option 'efficiency', row 1: unknown option 'foo'; there are bytes and efficiency", link,
+    { efficiency = { { bytes = 1, efficiency = 0.5, foo = 3 } } })
+  fails("option 'latency_by_size', row 2: unknown option 'latncy'; did you mean 'latency'?", link,
+    { latency_by_size = { { bytes = 1, latency = 0 }, { bytes = 2, latncy = 0 } } })
+  fails("option 'efficiency' is a list, and has 'x' in it", link, { efficiency = { { bytes = 1, efficiency = 0.5 }, x = 1 } })
+end)
+
 claim("a message takes what the law says, in each meaning of a link", function()
   local function takes(us, link, options, host)
     equal(("%.9f"):format(step(pair(link, host), options).step_time * 1e6), ("%.9f"):format(us))

@@ -316,7 +316,7 @@ claim("wrong words are refused, and nothing is changed", function()
   run:advance(0.5)
   fails("the run is at 0.5 s and cannot go back to 0.25 s", run.advance_to, run, 0.25)
   run:pause "a"
-  fails("task 1 can never end: device 1 stands still", run.finish, run)
+  fails("task 1 on a can never end: device a stands still", run.finish, run)
   run:resume "a"
   equal(run:finish().step_time, 1.0)
   equal(run.done, 1)
@@ -357,7 +357,83 @@ claim("wrong options of runs and problems are refused", function()
     fails(w[2], problem.start, problem, data, { events = { w[3] } })
   end
   fails("should be a list of tables", problem.start, problem, data, { events = "none" })
-  fails("option 'events' is a list", problem.start, problem, data, { events = { at = 1 } })
+  fails("is a list, and has 'at' in it", problem.start, problem, data, { events = { at = 1 } })
+end)
+
+claim("what can never end is said in the names that the script gave", function()
+  local run = soapstone.run { topology = pair(), links = "shared" }
+  run:send("a", "b", "1 MiB", { name = "gradients" })
+  run:fail "a->b"
+  local said = fails("transfer 'gradients' can never end: link a->b stands still", run.finish, run)
+  equal(said:find("not done", 1, true), nil)
+  run:send("a", "b", 5)
+  fails("stands still; 2 of 2 tasks are not done", run.finish, run)
+  run = soapstone.run { topology = pair() }
+  run:send("a", "b", 5)
+  run:fail "a"
+  fails("transfer 1 (a -> b) can never end: link a->b stands still", run.finish, run)
+
+  local stuck = soapstone.problem { model = small.net(), topology = quad,
+    events = { { at = 0, link = quad:link_list()[1].name, does = "fail" }, { at = 0, device = 2, does = "pause" } } }
+  local device = quad:device_list()[2].name
+  fails("can never end: device " .. device .. " stands still", stuck.simulate, stuck, stuck:strategy "data_parallel")
+  fails("of ", stuck.simulate, stuck, stuck:strategy "data_parallel")
+  fails("can never end: device " .. device .. " stands still", function() stuck:start(stuck:strategy "data_parallel"):finish() end)
+end)
+
+claim("lists are lists: nothing written into them is passed over", function()
+  local run = soapstone.run { topology = pair() }
+  run:compute("a", 1)
+  fails("run:compute: option 'after' is a list, and has 'first' in it", run.compute, run, "b", 1, { after = { first = 1 } })
+  fails("is a list, and has an element 3 with none before it", run.compute, run, "b", 1, { after = { [3] = 1 } })
+  fails("option 'route' is a list, and has 'x' in it", run.send, run, "a", "b", 1, { route = { 1, x = 1 } })
+  equal(run.tasks, 1)
+  fails("option 'events'", soapstone.run, { topology = pair(), events = { [2] = { at = 0, link = 1, share = 1 } } })
+  fails("topology:route: the list of links is a list, and has 'x' in it", function() pair():route("a", "b", { 1, x = 2 }) end)
+  fails("option 'devices' is a list, and has 'a' in it", soapstone.collective,
+    { topology = quad, bytes = 1, devices = { 1, 2, a = 3 } })
+end)
+
+claim("a share of 1 is a share, and who is meant is looked at first", function()
+  local run = soapstone.run { topology = pair() }
+  equal(run:set_link(1, { share = 1 }), 1)
+  equal(#run.changes, 1)
+  fails("give a bandwidth, a share of it, or a latency", run.set_link, run, 1, {})
+  equal(soapstone.run { topology = pair(), events = { { at = 0, link = 1, share = 1 } } }.finished, false)
+  fails("has no link, device or switch 'a->c'", soapstone.run,
+    { topology = pair(), events = { { at = 0, link = "a->c", share = 1 } } })
+  fails("say its bandwidth, share or latency", soapstone.run, { topology = pair(), events = { { at = 0, link = 1 } } })
+  fails("a device goes on with does = \"resume\"; \"work\" is of links", soapstone.run,
+    { topology = pair(), events = { { at = 0, device = 1, does = "work" } } })
+  fails("option 'speed' is -1; it must be at least 0", soapstone.run,
+    { topology = pair(), events = { { at = 0, device = 1, speed = -1 } } })
+  local t = pair()
+  t:set_link(1, { share = 0.5, bandwidth = "1 GB/s" })
+  equal(t:link_list()[1].bandwidth, 0.5e9)
+end)
+
+claim("a message holds a link once, in all meanings of links", function()
+  for _, how in ipairs(links) do
+    local t = pair()
+    local run = soapstone.run { topology = t, links = how }
+    fails("run:send: the route crosses link a->b twice", run.send, run, 1, 2, 1, { route = { 1, 2, 1 } })
+    equal(run.tasks, 0)
+    run:send(1, 2, 1, { route = { 1 } })
+    run:finish()
+  end
+end)
+
+claim("numbers that are none, or too great, are said as they were given", function()
+  local t = pair()
+  local run = soapstone.run { topology = t }
+  local nan, none = 0 / 0, "is not a number (nan)"
+  fails("run:set_link: the link " .. none, run.set_link, run, nan, { share = 1 })
+  fails("there is no link 9.007", run.set_link, run, 2 ^ 53, { share = 1 })
+  fails("there is no link 4294967297", run.set_link, run, (1 << 32) + 1, { share = 1 })
+  fails("there is no link 1.5", run.set_link, run, 1.5, { share = 1 })
+  fails(none, run.compute, run, nan, 1)
+  run:compute(1, 1)
+  fails(none, run.task, run, nan)
 end)
 
 check.done()

@@ -168,8 +168,7 @@ static void what_can_never_end_is_named(void)
     ss_run *r = start(NULL);
     CHECK_OK(ss_run_set_speed(r, (ss_device){2}, 0, &err));
     CHECK(ss_run_finish(r, &err) == SS_EINVAL);
-    CHECK_TEXT(err.text,
-               "task 1 can never end: device 2 stands still, and 1 of 1 tasks are not done");
+    CHECK_TEXT(err.text, "task 1 can never end: device 2 stands still");
     ss_run_free(r);
 }
 
