@@ -28,7 +28,7 @@ static const struct row {
     ss_collective_make *make;
     ss_collective_form *form;
     bool chunked; /* it looks at chunks */
-    bool chosen;  /* ss_collective_choose considers it */
+    bool chosen;  /* ss_price_choose considers it */
 } rows[] = {
     {SS_ALL_REDUCE, SS_RING, ss_make_ring, ss_form_ring, false, true},
     {SS_ALL_REDUCE, SS_BIDIRECTIONAL_RING, ss_make_bidirectional_ring, ss_form_bidirectional_ring,
@@ -116,6 +116,11 @@ double ss_collective_bus_factor(ss_operation o, uint32_t members)
 
 enum { MOST_CHUNKS = 256 };
 
+uint32_t ss_collective_next_chunks(uint32_t k)
+{
+    return k & (k - 1) ? k / 3 * 4 : k < 2 ? 2 : k / 2 * 3;
+}
+
 uint32_t ss_collective_best_chunks(const ss_collective *c, ss_wire inside, ss_wire across)
 {
     const struct row *row = find_row(c->operation, c->algorithm);
@@ -124,7 +129,7 @@ uint32_t ss_collective_best_chunks(const ss_collective *c, ss_wire inside, ss_wi
     ss_collective x = *c;
     uint32_t best = 1;
     double least = INFINITY;
-    for (uint32_t k = 1; k <= MOST_CHUNKS; k = k & (k - 1) ? k / 3 * 4 : k < 2 ? 2 : k / 2 * 3) {
+    for (uint32_t k = 1; k <= MOST_CHUNKS; k = ss_collective_next_chunks(k)) {
         x.chunks = k;
         double seconds = row->form(&x, inside, across);
         if (seconds < least) {
@@ -148,26 +153,10 @@ static bool has_levels(const ss_collective *c)
     return two;
 }
 
-void ss_collective_choose(ss_collective *c, ss_wire inside, ss_wire across)
+bool ss_collective_is_considered(const ss_collective *c)
 {
-    ss_collective best = *c;
-    double least = INFINITY;
-    for (uint32_t i = 0; i < ROWS; i++) {
-        ss_collective x = *c;
-        if (rows[i].operation != c->operation || !rows[i].chosen)
-            continue;
-        if (rows[i].algorithm == SS_HIERARCHICAL && !has_levels(c))
-            continue;
-        x.algorithm = rows[i].algorithm;
-        if (!x.chunks)
-            x.chunks = ss_collective_best_chunks(&x, inside, across);
-        double seconds = rows[i].form(&x, inside, across);
-        if (seconds < least) {
-            least = seconds;
-            best = x;
-        }
-    }
-    *c = best;
+    const struct row *row = find_row(c->operation, c->algorithm);
+    return row && row->chosen && (c->algorithm != SS_HIERARCHICAL || has_levels(c));
 }
 
 /* ---- lists ------------------------------------------------------------------------------- */
@@ -231,7 +220,7 @@ double ss_largest_share(int64_t bytes, uint32_t n)
 ss_status ss_rounds_start(ss_rounds *r, ss_messages *m, uint32_t members, ss_error *err)
 {
     uint32_t *rows_of = ss_alloc_zeroed((size_t)members, 4 * sizeof *rows_of);
-    *r = (ss_rounds){m, members, rows_of, NULL, NULL, NULL};
+    *r = (ss_rounds){m, members, rows_of, NULL, NULL, NULL, 1};
     if (!rows_of)
         return ss_fail_memory(err, "rounds of a collective", members * 4 * sizeof *rows_of);
     r->heard = rows_of + members;
@@ -246,6 +235,7 @@ ss_message *ss_rounds_send(ss_rounds *r, uint32_t from, uint32_t to, ss_share wh
 {
     ss_message *x = ss_messages_add(r->m, from, to, what.offset, what.bytes, adds);
     x->own = !r->sent[from];
+    x->round = r->round;
     if (r->sent[from])
         ss_messages_after(r->m, r->sent[from]);
     if (r->heard[from])
@@ -258,6 +248,7 @@ ss_message *ss_rounds_send(ss_rounds *r, uint32_t from, uint32_t to, ss_share wh
 
 void ss_rounds_next(ss_rounds *r)
 {
+    r->round++;
     for (uint32_t i = 0; i < r->members; i++) {
         r->sent[i] = r->sent_now[i];
         r->heard[i] = r->heard_now[i];

@@ -21,7 +21,8 @@
  * Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH"
  * (IJHPCA 2005), section 3.  Each algorithm's comment says where its form is exact.  "A port a
  * member": members send one message and receive one at a time, as over a switch that each is joined
- * to by one link; "a link a pair": a full mesh.  Of unequal shares the largest counts.
+ * to by one link; "a link a pair": a full mesh.  Of unequal shares the largest counts.  Where messages
+ * meet on links, collective_price.h has what they take.
  *
  * A tensor of 0 bytes, and a single member, need no message.
  */
@@ -41,6 +42,7 @@ typedef struct ss_message {
     bool adds;                    /* the receiver adds it to its own copy; else it replaces */
     bool own;  /* it carries the sender's own data, which nothing that it waits for speaks for */
     bool last; /* the receiver has its result when all such messages have arrived */
+    uint32_t round; /* from 1, of algorithms that go in rounds; else 0 */
 } ss_message;
 
 typedef struct ss_messages {
@@ -103,9 +105,9 @@ typedef struct ss_collective {
  *                  "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009.)
  *                  2 (n-1) (a + s/(n b)): a port a member, a link a pair; with the largest a and the
  *                  least b of unequal neighbours too, since everyone takes its rounds in order.
- *   bidirectional_ring  half of the tensor each way round: 2 (n-1) (a + s/(2 n b)) on a ring or mesh
- *                  whose links each way are apart; through one port a member it is no faster than
- *                  the ring.
+ *   bidirectional_ring  half of the tensor each way round: 2 (n-1) (a + s/(2 n b)) on a ring or mesh of
+ *                  three or more whose links each way are apart.  Of two members, and through one port a
+ *                  member, both ways share their links, and it takes what the ring does: the price.
  *   tree           binary: the children of i are 2i + 1 and 2i + 2.  Reduce towards member 0, then
  *                  broadcast, whole tensor each time.  A port a member, in one chunk; with more an
  *                  estimate: each further chunk costs a latency, and as many of its bytes as the
@@ -174,11 +176,8 @@ double ss_collective_bus_factor(ss_operation o, uint32_t members);
 /* Of the chunks 1, 2, 3, 4, 6, 8, 12 .. 256 those whose closed form takes least; of equal ones the
  * fewest.  1 where the algorithm does not look at them. */
 uint32_t ss_collective_best_chunks(const ss_collective *c, ss_wire inside, ss_wire across);
-/* Sets algorithm and, where chunks are 0, chunks to those whose closed form takes least, as a
- * communication library chooses by size, members and links.  Considered are the algorithms that need
- * nothing of the network: of all_reduce ring, double_tree, halving_doubling and hierarchical (where
- * several machines have several members); of others all.  Of equal ones the first in the enum. */
-void ss_collective_choose(ss_collective *c, ss_wire inside, ss_wire across);
+/* Whether it is among those that are chosen from where nobody says which (collective_price.h). */
+bool ss_collective_is_considered(const ss_collective *c);
 
 /* The trees of double_tree, t 0 or 1, and n members; the root's parent is itself.  In tree 0 member 0 is
  * the root, over the in-order tree of 1 .. n-1 whose leaves are odd; tree 1 is tree 0 mirrored (n even) or

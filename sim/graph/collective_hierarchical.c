@@ -117,6 +117,50 @@ ss_status ss_make_hierarchical(const ss_collective *c, ss_messages *out, ss_erro
     return s;
 }
 
+static void add_steps(ss_steps *x, const levels *l, ss_share all)
+{
+    ss_messages *m = &x->list;
+    uint32_t places = l->least, machines = l->machines, rounds = (l->most - 1) / places;
+    for (uint32_t back = 0; back < 2; back++)
+        for (uint32_t q = 1; q <= rounds; q++) {
+            for (uint32_t g = 0; g < machines; g++)
+                for (uint32_t k = q * places;
+                     k < (q + 1) * places && k < l->first[g + 1] - l->first[g]; k++) {
+                    uint32_t extra = member_at(l, g, k), place = member_at(l, g, k - q * places);
+                    ss_messages_add(m, back ? place : extra, back ? extra : place, 0, all.bytes,
+                                    !back);
+                }
+            ss_steps_end(x, 1);
+        }
+    ss_share share = ss_share_of(all, places, 0), piece = ss_share_of(share, machines, 0);
+    for (uint32_t g = 0; g < machines && places > 1; g++)
+        for (uint32_t k = 0; k < places; k++)
+            ss_messages_add(m, member_at(l, g, k), member_at(l, g, (k + 1) % places), 0,
+                            share.bytes, true);
+    ss_steps_end(x, 2.0 * (places - 1));
+    for (uint32_t g = 0; g < machines && machines > 1; g++)
+        for (uint32_t k = 0; k < places; k++)
+            ss_messages_add(m, member_at(l, g, k), member_at(l, (g + 1) % machines, k), 0,
+                            piece.bytes, true);
+    ss_steps_end(x, 2.0 * (machines - 1));
+}
+
+ss_status ss_steps_of_hierarchical(const ss_collective *c, ss_steps *out, ss_error *err)
+{
+    levels l;
+    ss_status s = find_levels(c, &l, err);
+    if (s)
+        return s;
+    uint32_t messages = 4 * l.n, rounds = (l.most - 1) / l.least;
+    s = ss_messages_start(&out->list, l.n, c->bytes, messages, 0, err);
+    if (!s)
+        s = ss_steps_reserve(out, 2 * rounds + 2, messages, err);
+    if (!s)
+        add_steps(out, &l, (ss_share){0, c->bytes});
+    ss_free(l.member);
+    return s;
+}
+
 double ss_form_hierarchical(const ss_collective *c, ss_wire inside, ss_wire across)
 {
     levels l;

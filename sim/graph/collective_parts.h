@@ -25,6 +25,7 @@ typedef struct ss_rounds {
     uint32_t members;
     uint32_t *sent, *heard;         /* by member: rows before this round, 0: none */
     uint32_t *sent_now, *heard_now; /* and with it */
+    uint32_t round;                 /* from 1 */
 } ss_rounds;
 ss_status ss_rounds_start(ss_rounds *r, ss_messages *m, uint32_t members, ss_error *err);
 ss_message *ss_rounds_send(ss_rounds *r, uint32_t from, uint32_t to, ss_share what, bool adds);
@@ -44,6 +45,8 @@ typedef struct ss_pipe_tree {
 ss_status ss_pipe_trees(const ss_pipe_tree *tree, uint32_t trees, uint32_t chunks, ss_messages *out,
                         ss_error *err);
 
+uint32_t ss_collective_next_chunks(uint32_t k); /* that are tried: 1, 2, 3, 4, 6, 8, 12, ... */
+
 /* The last member before i on i's machine, or i if it is the first, or alone. */
 uint32_t ss_mate_before(const uint32_t *machine, uint32_t i);
 
@@ -52,6 +55,25 @@ static inline ss_wire ss_worse_wire(ss_wire a, ss_wire b)
     return (ss_wire){a.latency_s > b.latency_s ? a.latency_s : b.latency_s,
                      a.bytes_per_s < b.bytes_per_s ? a.bytes_per_s : b.bytes_per_s};
 }
+
+/* Steps of an algorithm: rows of a list, order[first[k]] .. order[first[k + 1] - 1] in step k, which is
+ * done times[k] times. */
+typedef struct ss_steps {
+    ss_messages list;
+    uint32_t *order, *first;
+    double *times;
+    uint32_t steps, cap, row_cap;
+    bool streams; /* what goes at one time is of several chains that do not wait for each other */
+} ss_steps;       /* {0} */
+void ss_steps_free(ss_steps *x);
+ss_status ss_steps_reserve(ss_steps *x, uint32_t steps, uint32_t rows, ss_error *err);
+/* What was added to the list since the step before is a step, in the room that was made. */
+void ss_steps_end(ss_steps *x, double times);
+/* Of algorithms that do the same again and again, each of these once, the largest shares; *made says
+ * whether it is such a one.  The list does not say what waits for what. */
+ss_status ss_collective_steps(const ss_collective *c, ss_steps *out, bool *made, ss_error *err);
+ss_status ss_steps_of_ring(const ss_collective *c, ss_steps *out, ss_error *err);
+ss_status ss_steps_of_hierarchical(const ss_collective *c, ss_steps *out, ss_error *err);
 
 /* One of each algorithm, and its closed form. */
 typedef ss_status ss_collective_make(const ss_collective *c, ss_messages *out, ss_error *err);

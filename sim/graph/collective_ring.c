@@ -133,3 +133,24 @@ double ss_form_bidirectional_ring(const ss_collective *c, ss_wire inside, ss_wir
     half.bytes = c->bytes - c->bytes / 2;
     return ss_form_ring(&half, inside, across);
 }
+
+/* All rounds are alike: everyone sends a share to the next, and the other way round, too. */
+ss_status ss_steps_of_ring(const ss_collective *c, ss_steps *out, ss_error *err)
+{
+    bool both = c->algorithm == SS_BIDIRECTIONAL_RING;
+    uint32_t n = c->members, messages = both ? 2 * n : n;
+    int64_t half = both ? c->bytes - c->bytes / 2 : c->bytes;
+    int64_t share = half / n + (half % n > 0);
+    ss_status s = ss_messages_start(&out->list, n, c->bytes, messages, 0, err);
+    if (!s)
+        s = ss_steps_reserve(out, 1, messages, err);
+    if (s)
+        return s;
+    for (uint32_t i = 0; i < n; i++) {
+        ss_messages_add(&out->list, i, (i + 1) % n, 0, share, true);
+        if (both)
+            ss_messages_add(&out->list, (i + 1) % n, i, 0, share, true);
+    }
+    ss_steps_end(out, (c->operation == SS_ALL_REDUCE ? 2.0 : 1.0) * (n - 1));
+    return SS_OK;
+}

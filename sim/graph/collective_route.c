@@ -37,16 +37,6 @@ static ss_status widen(const ss_collective *c, const ss_party *p, uint32_t from,
     return SS_OK;
 }
 
-ss_status ss_collective_neighbours(const ss_collective *c, const ss_party *p, ss_wire *inside,
-                                   ss_wire *across, ss_error *err)
-{
-    ss_status s = SS_OK;
-    *inside = *across = (ss_wire){0, INFINITY};
-    for (uint32_t i = 0; i < c->members && c->members > 1 && !s; i++)
-        s = widen(c, p, i, (i + 1) % c->members, inside, across, err);
-    return s;
-}
-
 ss_status ss_collective_wires(const ss_collective *c, const ss_party *p, const ss_messages *m,
                               ss_wire *inside, ss_wire *across, ss_error *err)
 {

@@ -23,8 +23,4 @@ ss_status ss_collective_way(const ss_collective *c, const ss_party *p, const ss_
  * across.  In the network neither counts, and both are that. */
 ss_status ss_collective_wires(const ss_collective *c, const ss_party *p, const ss_messages *m,
                               ss_wire *inside, ss_wire *across, ss_error *err);
-/* The same of the way round, each member to the next: what an algorithm is chosen by. */
-ss_status ss_collective_neighbours(const ss_collective *c, const ss_party *p, ss_wire *inside,
-                                   ss_wire *across, ss_error *err);
-
 #endif

@@ -58,8 +58,8 @@ typedef enum ss_sync {
     SS_SYNC_HALVING_DOUBLING,
     SS_SYNC_HIERARCHICAL,
     SS_SYNC_IN_NETWORK,
-    /* The all-reduce whose closed form takes least, for each shard by its size, its holders and the
-     * links between neighbours among them: ss_collective_choose. */
+    /* The all-reduce whose price is least, for each shard by its size, its holders and the links that
+     * messages between them cross: ss_price_choose. */
     SS_SYNC_AUTO,
     SS_SYNCS
 } ss_sync;
@@ -80,8 +80,8 @@ typedef struct ss_lower_options {
     ss_coalesce coalesce;
     ss_sync sync;
     bool overlap;         /* meeting starts with each gradient; false: after all backward work */
-    bool aggregate;       /* each all-reduce is one task of closed-form time that holds all of its
-                        * links; or, where links are shared, a flow over all of them that alone
+    bool aggregate;       /* each all-reduce is one task of closed-form time (or its price, where its
+                        * messages meet on links and that is more) that holds all of its links; or, where links are shared, a flow over all of them that alone
                         * takes that time */
     bool partial_sums;    /* adding n gradients takes a task that reads n and writes 1, element by
                         * element; false: it is free */

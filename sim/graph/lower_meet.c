@@ -81,17 +81,16 @@ static ss_status find_tree(ss_lowering *w, const ss_shard *x, ss_error *err)
     return e;
 }
 
+static ss_status need_pricer(ss_lowering *w, ss_error *err)
+{
+    return w->s->pricer ? SS_OK : ss_pricer_new(&w->s->pricer, err);
+}
+
 static ss_status choose(ss_lowering *w, const ss_shard *x, ss_collective *c, ss_error *err)
 {
-    ss_lower_meeting *m = &w->s->meeting;
     ss_party p = party_of(w, x);
-    ss_status e = m->has_neighbours
-                      ? SS_OK
-                      : ss_collective_neighbours(c, &p, &m->neighbour[0], &m->neighbour[1], err);
-    m->has_neighbours = !e;
-    if (!e)
-        ss_collective_choose(c, m->neighbour[0], m->neighbour[1]);
-    return e;
+    ss_status e = need_pricer(w, err);
+    return e ? e : ss_price_choose_again(w->s->pricer, c, &p, &w->options, err);
 }
 
 /* The all-reduce of a shard; what it needs of the network is looked up once for meetings of the same devices
@@ -358,6 +357,7 @@ static ss_status find_links(ss_lowering *w, const ss_shard *x, const ss_collecti
         uint32_t link = w->s->resource[i] - w->topology->devices;
         m->slowest = fmin(m->slowest, w->topology->link[link].def.bytes_per_s);
     }
+    m->chunks = 0;
     m->wire[0] = p.wire;
     m->wire[1] = across.wire;
     m->algorithm = c->algorithm;
@@ -409,6 +409,36 @@ static ss_status latency_of(ss_lowering *w, const ss_collective *c, bool seconds
     return SS_OK;
 }
 
+/* By the links that messages meet on, if there they take longer than the form knows of: a task must not
+ * move more over a link than it carries.  Links are crossed at once, as the form has it. */
+static ss_status price_of(ss_lowering *w, const ss_shard *x, const ss_collective *c, ss_price *out,
+                          ss_error *err)
+{
+    ss_lower_meeting *m = &w->s->meeting;
+    ss_collective many = *c;
+    ss_lower_options o = w->options;
+    ss_party p = party_of(w, x);
+    ss_status e = SS_OK;
+    many.bytes = (int64_t)1 << 40; /* shares are even, near enough */
+    o.links = SS_LINKS_SHARED;
+    o.segment_bytes = 0;
+    *out = (ss_price){0, 0};
+    if (c->algorithm == SS_IN_NETWORK || c->bytes <= 0) /* its links carry nothing else */
+        return SS_OK;
+    uint32_t chunks = c->chunks > c->bytes ? (uint32_t)c->bytes : c->chunks ? c->chunks : 1;
+    many.chunks = chunks;
+    if (m->chunks != chunks) {
+        m->chunks = 0;
+        e = need_pricer(w, err);
+        if (!e)
+            e = ss_price_collective(w->s->pricer, &many, &p, &o, &m->price, err);
+        m->chunks = e ? 0 : chunks;
+    }
+    *out = m->price;
+    out->transfer_s *= (double)c->bytes / (double)many.bytes;
+    return e;
+}
+
 /* One task on the links `where`; all updates wait for it. */
 static ss_status add_meeting(ss_lowering *w, uint32_t shard, double seconds, int64_t bytes,
                              uint32_t rounds, uint32_t where, ss_task *out, ss_error *err)
@@ -451,11 +481,18 @@ static ss_status add_links_or_flow(ss_lowering *w, uint32_t shard, const ss_coll
 {
     const ss_lower_meeting *m = &w->s->meeting;
     double seconds = seconds_of(c, m->wire[0], m->wire[1]), latency, rounds;
+    ss_price price;
     ss_status e = latency_of(w, c, true, &rounds, err);
     if (!e)
         e = latency_of(w, c, false, &latency, err);
+    if (!e)
+        e = price_of(w, &w->out->shard[shard], c, &price, err);
     if (e)
         return e;
+    if (price.latency_s + price.transfer_s > seconds * (1 + 1e-9)) { /* else it is rounding */
+        seconds = price.latency_s + price.transfer_s;
+        latency = price.latency_s;
+    }
     uint32_t turn = (uint32_t)llrint(rounds);
     if (w->options.links != SS_LINKS_SHARED)
         return add_meeting(w, shard, seconds, moved, turn, m->where, task, err);

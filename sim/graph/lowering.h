@@ -16,6 +16,7 @@
 #ifndef SS_LOWERING_H
 #define SS_LOWERING_H
 
+#include "graph/collective_price.h"
 #include "graph/lower.h"
 #include "graph/luck.h"
 
@@ -42,11 +43,12 @@ typedef struct ss_sent {        /* one message */
 /* What is known of the devices of the shard that met last. */
 typedef struct ss_lower_meeting {
     uint32_t first_device, devices; /* whose it is: rows of shard_device; devices 0: nobody's */
-    bool has_tree, has_neighbours, has_links;
-    ss_wire neighbour[2];   /* round the ring, inside machines and across */
+    bool has_tree, has_links;
     ss_algorithm algorithm; /* whose links these are */
     uint32_t where;         /* the set of them */
     double slowest;         /* the least bandwidth of one */
+    ss_price price;  /* of 2^40 bytes in so many chunks */
+    uint32_t chunks; /* 0: not known */
     ss_wire wire[2]; /* of its messages; [1]: across machines, of those that tell them apart */
 } ss_lower_meeting;
 
@@ -147,6 +149,7 @@ struct ss_lower_scratch {
     uint32_t *of_machine; /* its first member in the shard at hand, if that lies in it */
     uint32_t of_machine_cap;
     ss_lower_meeting meeting;
+    ss_pricer *pricer; /* NULL until one is asked */
     uint32_t *resource; /* of a set */
     uint32_t resource_cap;
     ss_messages messages;

@@ -1,13 +1,13 @@
 #include "simulate/collective_result.h"
 
 #include "base/mem.h"
+#include "graph/collective_price.h"
 
 /* What is owned while it is asked. */
 typedef struct work {
     ss_collective c;
     uint32_t *machine;
     ss_reduction_tree tree;
-    ss_messages list;
 } work;
 
 static ss_status refuse(const ss_collective_ask *ask, const ss_party *p, ss_error *err)
@@ -45,35 +45,26 @@ static ss_status set_up(const ss_collective_ask *ask, const ss_party *p, work *w
         w->machine[i] = p->topology->device[p->device[i].i].def.machine;
     w->c = (ss_collective){ask->operation, ask->algorithm, n,       ask->bytes,
                            ask->chunks,    w->machine,     &w->tree};
-    ss_wire inside, across;
     if (ask->algorithm == SS_IN_NETWORK)
         return ss_reduction_tree_make(p->topology, p->routes, p->device, n, &w->tree, err);
-    if (ask->algorithm != SS_ALGORITHMS)
-        return SS_OK;
-    ss_status s = ss_collective_neighbours(&w->c, p, &inside, &across, err);
-    if (!s)
-        ss_collective_choose(&w->c, inside, across);
-    return s;
+    return SS_OK;
 }
 
-/* Which messages there are does not depend on chunks, but for how many. */
-static ss_status find_form(work *w, const ss_party *p, double *seconds, ss_error *err)
+static ss_status find_form(const ss_collective_ask *ask, const ss_party *p, work *w,
+                           double *seconds, ss_error *err)
 {
-    ss_wire inside, across;
-    ss_collective whole = w->c;
-    whole.chunks = 1;
-    ss_status s = ss_collective_messages(&whole, &w->list, err);
-    if (!s)
-        s = ss_collective_wires(&whole, p, &w->list, &inside, &across, err);
-    ss_messages_free(&w->list);
+    ss_price price = {0, 0};
+    ss_pricer *pricer;
+    ss_status s = ss_pricer_new(&pricer, err);
     if (s)
         return s;
-    if (!ss_collective_is_chunked(w->c.operation, w->c.algorithm))
-        w->c.chunks = 1;
-    else if (!w->c.chunks)
-        w->c.chunks = ss_collective_best_chunks(&w->c, inside, across);
-    *seconds = ss_collective_seconds(&w->c, inside, across);
-    return SS_OK;
+    if (ask->algorithm == SS_ALGORITHMS)
+        s = ss_price_choose(pricer, &w->c, p, &ask->options, &price, err);
+    else
+        s = ss_price_chunks(pricer, &w->c, p, &ask->options, &price, err);
+    ss_pricer_free(pricer);
+    *seconds = price.latency_s + price.transfer_s;
+    return s;
 }
 
 static ss_status simulate(const work *w, const ss_collective_ask *ask, const ss_party *p,
@@ -98,12 +89,11 @@ ss_status ss_collective_simulate(const ss_collective_ask *ask, const ss_party *p
     if (!s)
         s = set_up(ask, p, &w, err);
     if (!s)
-        s = find_form(&w, p, &out->closed_form_s, err);
+        s = find_form(ask, p, &w, &out->closed_form_s, err);
     out->algorithm = w.c.algorithm;
     out->chunks = w.c.chunks;
     if (!s)
         s = simulate(&w, ask, p, e, out, err);
-    ss_messages_free(&w.list);
     ss_reduction_tree_free(&w.tree);
     ss_free(w.machine);
     return s;

@@ -9,7 +9,7 @@
 typedef struct ss_collective_ask {
     ss_operation operation;
     ss_algorithm
-        algorithm; /* SS_ALGORITHMS: the one whose form takes least (ss_collective_choose) */
+        algorithm; /* SS_ALGORITHMS: the one whose form takes least (ss_price_choose) */
     uint32_t members;
     int64_t bytes;            /* as collective.h counts them */
     uint32_t chunks;          /* 0: as many as the form finds best */
@@ -20,9 +20,7 @@ typedef struct ss_collective_answer {
     ss_algorithm algorithm;
     uint32_t chunks; /* 1 where the algorithm does not look at them */
     uint32_t messages;
-    /* By the form, for the largest latency and least bandwidth of its messages' routes (inside machines and
-     * across, where the algorithm tells them apart); of links alone, without laws. */
-    double closed_form_s;
+    double closed_form_s; /* ss_price_collective, by the options */
     ss_result *result; /* the caller's */
 } ss_collective_answer;
 

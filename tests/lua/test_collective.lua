@@ -93,7 +93,8 @@ claim("what is chosen takes no longer by its form than the others", function()
       for _, algorithm in ipairs { "ring", "double_tree", "halving_doubling", "tree", "pairwise" } do
         local ok, c = pcall(soapstone.collective,
           { topology = t, bytes = 1 << bytes, operation = operation, algorithm = algorithm, links = "shared" })
-        assert(not ok or c.closed_form >= best.closed_form, operation .. " " .. algorithm)
+        local asked_for = operation == "all_reduce" and algorithm == "tree"
+        assert(not ok or asked_for or c.closed_form >= best.closed_form, operation .. " " .. algorithm)
       end
     end
   end
@@ -109,14 +110,59 @@ claim("a ring on a fat tree takes its closed form with every link shared", funct
   for _, link in ipairs(c.result.links) do equal(link.longest_wait, 0) end
 end)
 
-claim("messages go by the laws of links, and closed forms by the links alone", function()
+claim("messages and closed forms go by the laws of links, unless these are left aside", function()
   local t = star(2)
-  t:set_link("hub", { half_size = 1000000 })
-  local c = soapstone.collective { topology = t, bytes = 1000000, operation = "p2p", links = "shared" }
-  near(c.time, 2e-6 + 2 * 1000000 / 1e10)
-  near(c.closed_form, 2e-6 + 1000000 / 1e10)
-  local ideal = soapstone.collective { topology = t, bytes = 1000000, operation = "p2p", links = "shared", ideal_links = true }
-  near(ideal.time, ideal.closed_form)
+  t:set_link("hub", { half_size = 1000000, load = 0.5, latency_by_size = { { bytes = 1000, latency = "3 us" } } })
+  local function p2p(o)
+    o.topology, o.bytes, o.operation, o.links = t, 1000000, "p2p", o.links or "shared"
+    return soapstone.collective(o)
+  end
+  local c = p2p {}
+  near(c.time, 6e-6 + 2 * 1000000 / 5e9)
+  near(c.closed_form, c.time)
+  local hops = p2p { links = "fifo-hop" }
+  near(hops.time, 6e-6 + 4 * 1000000 / 5e9)
+  near(hops.closed_form, hops.time)
+  local ideal = p2p { ideal_links = true }
+  near(ideal.time, 2e-6 + 1000000 / 1e10)
+  near(ideal.closed_form, ideal.time)
+end)
+
+-- A partner half way round a ring is many links away, and each of those links is of others, too.
+claim("auto is within a tenth of the best where the forms are what messages take", function()
+  local topologies = {
+    require "topologies.ring" { devices = 16 }, require "topologies.torus" { sizes = { 4, 4 } },
+    require "topologies.dragonfly" { groups = 4 }, require "topologies.fat_tree" { radix = 4, levels = 3, oversubscription = 4 },
+    require "topologies.p100_cluster" { nodes = 4 }, require "topologies.hgx_h100" { nodes = 3 }, star(13),
+  }
+  for _, t in ipairs(topologies) do
+    for _, operation in ipairs { "all_reduce", "all_gather", "broadcast" } do
+      for _, bytes in ipairs { 4096, 1 << 20, 1 << 26 } do
+        local function take(algorithm)
+          return soapstone.collective { topology = t, bytes = bytes, operation = operation, algorithm = algorithm,
+            links = "shared" }
+        end
+        local auto = take "auto"
+        for _, algorithm in ipairs { "ring", "double_tree", "halving_doubling", "hierarchical", "tree" } do
+          local asked_for = operation == "all_reduce" and algorithm == "tree"
+          local ok, c = pcall(take, algorithm)
+          if ok and not asked_for and math.abs(c.time / c.closed_form - 1) < 0.1 then
+            assert(auto.time < 1.1 * c.time, ("%s, %s of %d bytes: %s takes %g, %s %g"):format(t.name, operation, bytes,
+              auto.algorithm, auto.time, algorithm, c.time))
+          end
+        end
+      end
+    end
+  end
+end)
+
+claim("both ways round are one link of two devices, and one port of several", function()
+  for n = 2, 8, 2 do
+    local c = soapstone.collective { topology = star(n), bytes = n * 1000000, algorithm = "bidirectional_ring",
+      links = "shared" }
+    near(c.time, 2 * (n - 1) * (2e-6 + 1000000 / 1e10))
+    near(c.closed_form, c.time)
+  end
 end)
 
 claim("a result lasts when its topology is closed, which can no longer change", function()

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/collective_route.h"
+#include "graph/collective_price.h"
 
 /* What arrives somewhere: tasks first .. first + n - 1 of a message that began with task `began`.
  */
@@ -657,10 +657,11 @@ static void meeting_of(naive *w, const naive_shard *x, meeting *m)
     m->c = (ss_collective){SS_ALL_REDUCE,    by[w->o->sync], x->devices, bytes,
                            (uint32_t)chunks, m->machine,     &m->tree};
     if (w->o->sync == SS_SYNC_AUTO) {
-        ss_wire inside, across;
+        ss_pricer *pricer;
         m->c.chunks = chunk ? m->c.chunks : 0;
-        must(ss_collective_neighbours(&m->c, &m->party, &inside, &across, &err), &err);
-        ss_collective_choose(&m->c, inside, across);
+        must(ss_pricer_new(&pricer, &err), &err);
+        must(ss_price_choose_again(pricer, &m->c, &m->party, w->o, &err), &err);
+        ss_pricer_free(pricer);
     }
     if (m->c.algorithm == SS_IN_NETWORK)
         must(ss_reduction_tree_make(w->t, w->r, m->device, x->devices, &m->tree, &err), &err);
@@ -810,6 +811,31 @@ static double span_messages(meeting *g, bool *all, double *latency, uint32_t *ro
     return seconds;
 }
 
+/* Where messages meet on links: the price of the steps, if that is more. */
+static void meet_on_links(naive *w, const meeting *g, double *seconds, double *latency)
+{
+    ss_error err;
+    ss_pricer *pricer;
+    ss_price price;
+    ss_collective many = g->c;
+    ss_lower_options o = *w->o;
+    if (g->c.algorithm == SS_IN_NETWORK || g->c.bytes <= 0)
+        return;
+    if (many.chunks > g->c.bytes)
+        many.chunks = (uint32_t)g->c.bytes;
+    many.bytes = (int64_t)1 << 40;
+    o.links = SS_LINKS_SHARED;
+    o.segment_bytes = 0;
+    must(ss_pricer_new(&pricer, &err), &err);
+    must(ss_price_collective(pricer, &many, &g->party, &o, &price, &err), &err);
+    ss_pricer_free(pricer);
+    price.transfer_s *= (double)g->c.bytes / (double)many.bytes;
+    if (price.latency_s + price.transfer_s <= *seconds * (1 + 1e-9))
+        return;
+    *seconds = price.latency_s + price.transfer_s;
+    *latency = price.latency_s;
+}
+
 static uint32_t one_task(naive *w, const naive_shard *x, double seconds, int64_t bytes,
                          uint32_t rounds, const bool *link, waiting *update)
 {
@@ -862,6 +888,7 @@ static void aggregated(naive *w, const naive_shard *x, waiting *update, uint32_t
     } else {
         seconds = span_messages(&g, link, &latency, &rounds);
     }
+    meet_on_links(w, &g, &seconds, &latency);
     int64_t moved = 2 * (int64_t)(vertices - 1) * shard_bytes(w, x), held = moved;
     w->out->moved[SS_CARGO_WEIGHT_GRADIENT] += moved;
     if (w->o->links == SS_LINKS_SHARED) {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "graph/collective_route.h"
+#include "graph/collective_price.h"
 #include "graph/lower.h"
 #include "networks.h"
 #include "simulate/engine.h"
@@ -14,6 +14,7 @@ static const double LATENCY = 3e-6, RATE = 1e10;
 
 static ss_error err;
 static ss_engine *engine;
+static ss_pricer *pricer;
 static ss_messages list;
 static ss_reduction_tree tree;
 
@@ -355,46 +356,171 @@ static void what_cannot_add_up_is_refused(void)
     drop(&star);
 }
 
-/* 2 us and 10 GB/s: of 64 members small tensors by halving and doubling, and large ones round the ring. */
-static void the_least_form_is_chosen(void)
+static ss_price price_of(const world *w, const ss_collective *c, ss_links_mode mode)
 {
-    ss_wire wire = {2e-6, 1e10}, none = {0, INFINITY}, slow = {5e-6, 1e9};
-    uint32_t machine[64];
+    ss_lower_options o = ss_lower_options_start();
+    ss_party p = party(w);
+    ss_price price;
+    o.links = mode;
+    net_must(ss_price_collective(pricer, c, &p, &o, &price, &err), &err);
+    return price;
+}
+
+static double seconds_of(ss_price p)
+{
+    return p.latency_s + p.transfer_s;
+}
+
+/* Where a form is exact the price is it, and where links are stored and forwarded what that takes. */
+static void prices_are_the_forms_where_no_two_messages_meet(void)
+{
+    for (uint32_t k = 0; k < sizeof exact / sizeof *exact; k++)
+        for (uint32_t n = exact[k].algorithm == SS_BIDIRECTIONAL_RING ? 3 : 2; n <= 19; n += 3)
+            for (shape s = MESH; s < SHAPES; s++) {
+                if ((exact[k].operation == SS_P2P && n > 2) || (s == STAR && !exact[k].on_star))
+                    continue;
+                world w = make(s, n, exact[k].algorithm == SS_HIERARCHICAL ? 1 + n % 4 : 1);
+                for (ss_links_mode mode = 0; mode < SS_LINKS_MODES; mode++) {
+                    ss_collective c = {exact[k].operation,
+                                       exact[k].algorithm,
+                                       n,
+                                       even_bytes(n),
+                                       mode == SS_LINKS_SHARED ? 5 : 1,
+                                       w.machine,
+                                       NULL};
+                    double taken = ss_time_seconds(simulate(&w, &c, mode));
+                    double priced = seconds_of(price_of(&w, &c, mode));
+                    double more = is_whole(s, mode) ? 1e-9 : 0.03; /* members run ahead of a step */
+                    CHECK(priced > taken * (1 - 1e-9) && priced < taken * (1 + more),
+                          "%s by %s, %u members, links %s: %g, took %g",
+                          ss_operation_name(c.operation), ss_algorithm_name(c.algorithm), n,
+                          ss_links_mode_name(mode), priced, taken);
+                }
+                drop(&w);
+            }
+}
+
+/* A ring of devices that pass on, cables of 3 us. */
+static world make_ring(uint32_t n)
+{
+    world w = {0};
+    net_must(ss_topology_new("ring", &w.t, &err), &err);
+    for (uint32_t i = 0; i < n; i++) {
+        char name[20];
+        ss_device_def def = {.kind = "mine", .speed = 1, .forwards = true};
+        snprintf(name, sizeof name, "d%u", i);
+        net_must(ss_topology_add_device(w.t, name, &def, &w.device[i], &err), &err);
+        if (i)
+            cable(w.t, w.t->device[i].node, w.t->device[i + 1].node, LATENCY, RATE);
+    }
+    cable(w.t, w.t->device[n].node, w.t->device[1].node, LATENCY, RATE);
+    net_must(ss_routes_new(w.t, &w.routes, &err), &err);
+    return w;
+}
+
+/* Between two both ways round are one link; over one port a member both ways share it; and a partner half
+ * way round a ring of 16 is eight links away, each of which eight pairs cross. */
+static void messages_that_meet_on_links_are_priced_with_all_that_is_there(void)
+{
+    const struct {
+        shape s;
+        uint32_t n;
+    } two_ways[] = {{MESH, 2}, {STAR, 2}, {STAR, 3}, {STAR, 8}};
+    for (uint32_t k = 0; k < sizeof two_ways / sizeof *two_ways; k++) {
+        uint32_t n = two_ways[k].n;
+        world w = make(two_ways[k].s, n, 1);
+        ss_collective c = {SS_ALL_REDUCE, SS_BIDIRECTIONAL_RING, n, 2 * even_bytes(n), 1, w.machine,
+                           NULL};
+        double wanted = 2.0 * (n - 1) * (LATENCY + (double)c.bytes / n / RATE);
+        double priced = seconds_of(price_of(&w, &c, SS_LINKS_SHARED));
+        double taken = ss_time_seconds(simulate(&w, &c, SS_LINKS_SHARED));
+        drop(&w);
+        CHECK(fabs(priced / wanted - 1) < 1e-9 && fabs(taken / wanted - 1) < 1e-9,
+              "%u members: %g, took %g, not %g", n, priced, taken, wanted);
+    }
+    world w = make_ring(16);
+    ss_collective c = {SS_ALL_REDUCE, SS_HALVING_DOUBLING, 16, 1 << 26, 1, w.machine, NULL};
+    double priced = seconds_of(price_of(&w, &c, SS_LINKS_SHARED));
+    double taken = ss_time_seconds(simulate(&w, &c, SS_LINKS_SHARED));
+    double alone = ss_time_seconds(form(&w, &c));
+    drop(&w);
+    CHECK(fabs(priced / taken - 1) < 0.01 && priced > 1.5 * alone, "%g, took %g, form %g", priced,
+          taken, alone);
+}
+
+/* Chosen is what takes least on these links. */
+static void the_least_price_is_chosen(void)
+{
+    world w = make(STAR, 48, 8), same = make(STAR, 3, 3);
+    ss_lower_options o = ss_lower_options_start();
+    ss_party p = party(&w);
+    ss_price price;
     ss_collective c = {
-        .operation = SS_ALL_REDUCE, .members = 64, .bytes = 1000, .machine = machine};
-    for (uint32_t i = 0; i < 64; i++)
-        machine[i] = 1;
-    ss_collective_choose(&c, wire, none);
+        .operation = SS_ALL_REDUCE, .members = 32, .bytes = 1000, .machine = w.machine};
+    o.links = SS_LINKS_SHARED;
+    CHECK_OK(ss_price_choose(pricer, &c, &p, &o, &price, &err));
     CHECK(c.algorithm == SS_HALVING_DOUBLING && c.chunks == 1, "%s",
           ss_algorithm_name(c.algorithm));
-    for (uint32_t i = 0; i < 64; i++)
-        machine[i] = 1 + i / 8;
     c.members = 48; /* 16 of them would be folded in */
-    c.bytes = 1 << 30;
+    c.bytes = 1 << 24;
     c.chunks = 0;
-    ss_collective_choose(&c, wire, slow);
+    CHECK_OK(ss_price_choose(pricer, &c, &p, &o, &price, &err));
     CHECK(c.algorithm == SS_HIERARCHICAL, "%s", ss_algorithm_name(c.algorithm));
-    c.members = 3; /* all in one machine: halving has to fold one of them in */
-    c.chunks = 0;
-    ss_collective_choose(&c, wire, none);
+    c = (ss_collective){.operation = SS_BROADCAST, .members = 9, .bytes = 100000000};
+    CHECK_OK(ss_price_choose(pricer, &c, &p, &o, &price, &err));
+    CHECK(c.algorithm == SS_RING && c.chunks > 9, "%s, %u chunks", ss_algorithm_name(c.algorithm),
+          c.chunks);
+    for (uint32_t k = 1; k < 300; k++) { /* the steps between are a third at most */
+        ss_collective other = c;
+        ss_price of_other;
+        other.chunks = k;
+        CHECK_OK(ss_price_collective(pricer, &other, &p, &o, &of_other, &err));
+        CHECK(seconds_of(of_other) > 0.97 * seconds_of(price), "%u chunks", k);
+    }
+    p = party(&same); /* all in one machine: halving has to fold one of them in */
+    c = (ss_collective){
+        .operation = SS_ALL_REDUCE, .members = 3, .bytes = 1 << 20, .machine = same.machine};
+    CHECK_OK(ss_price_choose(pricer, &c, &p, &o, &price, &err));
     CHECK(c.algorithm == SS_RING, "%s", ss_algorithm_name(c.algorithm));
-    /* shares of 4, 2 and 1 KB, the last to the other machine; and back */
+    drop(&w);
+    drop(&same);
+}
+
+/* What was found for one size serves the others, and is what one finds anew. */
+static void a_choice_does_not_hang_on_those_before(void)
+{
+    world w = make(STAR, 24, 4);
+    ss_lower_options o = ss_lower_options_start();
+    ss_party p = party(&w);
+    ss_pricer *fresh;
+    o.links = SS_LINKS_SHARED;
+    ss_pricer_forget(pricer);
+    for (int64_t bytes = 1; bytes < 1 << 30; bytes *= 3) {
+        ss_collective c = {
+            .operation = SS_ALL_REDUCE, .members = 24, .bytes = bytes, .machine = w.machine};
+        ss_collective d = c;
+        CHECK_OK(ss_pricer_new(&fresh, &err));
+        CHECK_OK(ss_price_choose_again(pricer, &c, &p, &o, &err));
+        CHECK_OK(ss_price_choose_again(fresh, &d, &p, &o, &err));
+        ss_pricer_free(fresh);
+        CHECK(c.algorithm == d.algorithm && c.chunks == d.chunks && c.chunks <= bytes,
+              "%lld bytes: %s and %s", (long long)bytes, ss_algorithm_name(c.algorithm),
+              ss_algorithm_name(d.algorithm));
+    }
+    drop(&w);
+}
+
+/* Halving by machines: shares of 4, 2 and 1 KB, the last to the other machine; and back. */
+static void a_step_inside_machines_has_the_wire_of_inside(void)
+{
+    ss_wire wire = {2e-6, 1e10}, slow = {5e-6, 1e9};
+    uint32_t machine[8];
     for (uint32_t i = 0; i < 8; i++)
         machine[i] = 1 + i / 4;
-    c = (ss_collective){SS_ALL_REDUCE, SS_HALVING_DOUBLING, 8, 8000, 1, machine, NULL};
+    ss_collective c = {SS_ALL_REDUCE, SS_HALVING_DOUBLING, 8, 8000, 1, machine, NULL};
     double steps = 2 * (2e-6 + 4e-7 + 2e-6 + 2e-7 + 5e-6 + 1e-6);
     CHECK(fabs(ss_collective_seconds(&c, wire, slow) - steps) < 1e-15, "%.17g",
           ss_collective_seconds(&c, wire, slow));
-    c = (ss_collective){.operation = SS_BROADCAST, .members = 9, .bytes = 100000000};
-    ss_collective_choose(&c, wire, none);
-    CHECK(c.algorithm == SS_RING && c.chunks > 9, "%s, %u chunks", ss_algorithm_name(c.algorithm),
-          c.chunks);
-    double best = ss_collective_seconds(&c, wire, none);
-    for (uint32_t k = 1; k < 1000; k++) { /* the steps between are a third at most */
-        ss_collective other = c;
-        other.chunks = k;
-        CHECK(ss_collective_seconds(&other, wire, none) > 0.97 * best, "%u chunks", k);
-    }
 }
 
 static void bus_bandwidth_is_that_of_the_links(void)
@@ -407,7 +533,7 @@ static void bus_bandwidth_is_that_of_the_links(void)
 
 int main(void)
 {
-    if (ss_engine_new(&engine, &err))
+    if (ss_engine_new(&engine, &err) || ss_pricer_new(&pricer, &err))
         return 99;
     RUN(forms_are_exact_where_no_two_messages_meet);
     RUN(trees_of_one_port_a_member_take_their_forms);
@@ -417,9 +543,14 @@ int main(void)
     RUN(estimates_of_trees_in_chunks_are_near);
     RUN(sums_in_the_network_take_their_form_whichever_way_links_are_used);
     RUN(what_cannot_add_up_is_refused);
-    RUN(the_least_form_is_chosen);
+    RUN(prices_are_the_forms_where_no_two_messages_meet);
+    RUN(messages_that_meet_on_links_are_priced_with_all_that_is_there);
+    RUN(the_least_price_is_chosen);
+    RUN(a_choice_does_not_hang_on_those_before);
+    RUN(a_step_inside_machines_has_the_wire_of_inside);
     RUN(bus_bandwidth_is_that_of_the_links);
     ss_engine_free(engine);
+    ss_pricer_free(pricer);
     ss_messages_free(&list);
     ss_reduction_tree_free(&tree);
     return DONE();
