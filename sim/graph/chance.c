@@ -540,6 +540,28 @@ void ss_chance_say_overheads(const ss_chance *c, ss_text *out)
     say_one(c, SS_LUCK_STEP, "the step", &comma, out);
 }
 
+const ss_draw *ss_chance_draw(const ss_chance *c, uint32_t i, ss_text *of)
+{
+    ss_text_clear(of);
+    for (uint32_t x = 0; x < SS_LUCKS; x++)
+        if (c->draw[x].kind != SS_DRAW_NONE && !i--) {
+            ss_text_add(of, "%s", ss_luck_name(x));
+            return &c->draw[x];
+        }
+    if (i < c->kinds) {
+        ss_text_add(of, "kind %s", c->kind[i].kind);
+        return &c->kind[i].draw;
+    }
+    i -= c->kinds;
+    for (uint32_t d = 0; d < c->devices; d++)
+        if (c->device[d].draw.kind != SS_DRAW_NONE && !i--) {
+            ss_text_add(of, "on ");
+            say_name(&c->device[d], of);
+            return &c->device[d].draw;
+        }
+    return NULL;
+}
+
 static void write_draw(const ss_draw *d, ss_text *out)
 {
     char b[SS_DOUBLE_TEXT];

@@ -144,6 +144,10 @@ void ss_chance_say_overheads(const ss_chance *c, ss_text *out);
 /* All of it to the last digit, on one line, for records. */
 void ss_chance_write(const ss_chance *c, ss_text *out);
 
+/* The i-th draw that is set (i from 0), NULL beyond the last, and what of it is drawn, as ss_chance_write
+ * says it: "compute", "kind lstm", "on gpu1". */
+const ss_draw *ss_chance_draw(const ss_chance *c, uint32_t i, ss_text *of);
+
 /* The random bits of one thing that is drawn. */
 uint64_t ss_chance_bits(const ss_chance *c, uint32_t repetition, ss_luck_of x);
 

@@ -18,6 +18,7 @@ static const int64_t many_bytes = (int64_t)1 << 40;
 typedef struct way {
     const ss_link *link;
     uint32_t links;
+    double limit; /* bytes a second of a flow; 0: none */
 } way;
 
 /* One of a step's, while that is priced. */
@@ -25,7 +26,7 @@ typedef struct trip {
     const ss_link *link;
     uint32_t links, crossed, row; /* crossed: so many of them */
     ss_node at;                   /* where it begins; kept where nodes stage */
-    double bytes, segments;
+    double bytes, segments, limit;
     ss_price first, last; /* when the first segment is there, and the last */
 } trip;
 
@@ -149,12 +150,21 @@ static ss_status find_levels(ss_pricer *w, ss_error *err)
     return SS_OK;
 }
 
+static ss_status find_way(const ss_pricer *w, const ss_collective *c, const ss_party *p,
+                          const ss_message *m, way *out, ss_error *err)
+{
+    out->limit = w->options->flow_limit;
+    if (c->algorithm != SS_IN_NETWORK)
+        (void)ss_topology_flows(p->topology, p->device[m->from], p->device[m->to], &out->limit);
+    return ss_collective_way(c, p, m, &out->link, &out->links, err);
+}
+
 static ss_status find_ways(ss_pricer *w, const ss_collective *c, const ss_party *p, ss_error *err)
 {
     const ss_messages *m = &w->steps.list;
     ss_status s = SS_RESERVE(w->way, w->way_cap, (size_t)m->n + 1, "ways of a collective", err);
     for (uint32_t i = 1; i <= m->n && !s; i++)
-        s = ss_collective_way(c, p, &m->row[i], &w->way[i].link, &w->way[i].links, err);
+        s = find_way(w, c, p, &m->row[i], &w->way[i], err);
     return s;
 }
 
@@ -287,7 +297,7 @@ static void put(ss_pricer *w, const trip *x)
 static ss_price cross_at_once(const ss_pricer *w, const trip *x)
 {
     bool shared = w->options->links == SS_LINKS_SHARED;
-    double limit = shared ? w->options->flow_limit : 0, alone = limit > 0 ? x->bytes / limit : 0;
+    double alone = shared && x->limit > 0 ? x->bytes / x->limit : 0;
     ss_node at = x->at;
     ss_price sum = {0, 0}, most = {0, 0};
     for (uint32_t first = 0, end; first < x->links; first = end) {
@@ -415,7 +425,10 @@ static ss_price price_steps(ss_pricer *w, uint32_t from, uint32_t to, uint32_t c
     for (uint32_t r = x->first[from]; r < x->first[to]; r++) {
         trip *y = &w->trip[n++];
         uint32_t row = x->order[r];
-        *y = (trip){.link = w->way[row].link, .links = w->way[row].links, .row = row};
+        *y = (trip){.link = w->way[row].link,
+                    .links = w->way[row].links,
+                    .row = row,
+                    .limit = w->way[row].limit};
         y->bytes = ceil((double)x->list.row[row].bytes / chunks);
         y->at = begin_of(w, y);
         y->segments = segments_of(w, y);

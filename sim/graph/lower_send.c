@@ -78,14 +78,14 @@ static ss_status send_over(ss_lowering *w, ss_route route, int64_t bytes, ss_tas
                              err);
 }
 
-/* A given route may give its flows another weight. */
+/* A given route may give its flows another weight, and a limit. */
 static void weigh(ss_lowering *w, ss_device from, ss_device to)
 {
-    const ss_topology *t = w->topology;
-    if (w->options.links != SS_LINKS_SHARED || !t->givens)
+    double limit = w->options.flow_limit;
+    if (w->options.links != SS_LINKS_SHARED || !w->topology->givens)
         return;
-    const ss_given_route *g = ss_topology_given_route(t, from, to);
-    ss_tasks_set_flows(w->tasks, g ? g->weight : 1, w->options.flow_limit);
+    uint32_t weight = ss_topology_flows(w->topology, from, to, &limit);
+    ss_tasks_set_flows(w->tasks, weight, limit);
 }
 
 static ss_status refuse_bytes(const ss_lowering *w, int64_t bytes, ss_cargo cargo, ss_error *err)

@@ -449,7 +449,7 @@ ss_status ss_topology_add_route(ss_topology *t, ss_device from, ss_device to, co
 
     memcpy(copy, link, links * sizeof *copy);
     t->changes++;
-    t->given[t->givens++] = (ss_given_route){from, to, copy, links, 1};
+    t->given[t->givens++] = (ss_given_route){from, to, copy, links, 1, 0};
     ss_pairs_put(&t->given_of, from.i, to.i, t->givens);
     return SS_OK;
 }
@@ -504,6 +504,9 @@ static uint64_t hash_routing(uint64_t h, const ss_topology *t)
     for (uint32_t i = 0; i < t->givens; i++)
         if (t->given[i].weight != 1)
             h = ss_hash_u64(ss_hash_u64(ss_hash_text(h, "weight"), i), t->given[i].weight);
+    for (uint32_t i = 0; i < t->givens; i++)
+        if (t->given[i].limit > 0)
+            h = ss_hash_double(ss_hash_u64(ss_hash_text(h, "limit"), i), t->given[i].limit);
     for (uint32_t i = 1; t->laws && i <= t->links; i++)
         if (t->link[i].def.law)
             h = ss_link_law_hash(ss_hash_u64(ss_hash_text(h, "law"), i), t->link[i].def.law);

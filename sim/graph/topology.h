@@ -74,6 +74,7 @@ typedef struct ss_given_route {
     ss_link *link; /* [links], in order */
     uint32_t links;
     uint32_t weight; /* of its flows where links are shared, 1 unless there is a reason */
+    double limit;    /* bytes a second that one of them can have there; 0: no limit */
 } ss_given_route;
 
 enum { SS_MAX_MACHINE = 1 << 24, SS_MAX_NAME = 200 };
@@ -121,10 +122,13 @@ ss_status ss_topology_add_link(ss_topology *t, ss_node from, ss_node to, const s
  * the pair is refused when its route is asked for, and not sent another way in silence. */
 ss_status ss_topology_add_route(ss_topology *t, ss_device from, ss_device to, const ss_link *link,
                                 uint32_t links, ss_error *err);
-/* A given route whose flows over shared links have another weight than 1: 1 to SS_MAX_WEIGHT. */
+/* A given route whose flows over shared links have another weight than 1, 1 to SS_MAX_WEIGHT, or a limit
+ * of their own (0: none). */
 enum { SS_MAX_WEIGHT = 1 << 16 };
-ss_status ss_topology_set_route_weight(ss_topology *t, ss_device from, ss_device to,
-                                       uint32_t weight, ss_error *err);
+ss_status ss_topology_set_route_flows(ss_topology *t, ss_device from, ss_device to, uint32_t weight,
+                                      double limit, ss_error *err);
+/* Of the flows of a message: the route's weight, and the lesser of its limit and `limit`, 0 being none. */
+uint32_t ss_topology_flows(const ss_topology *t, ss_device from, ss_device to, double *limit);
 /* Staging through memory, as of copies between devices that go through their host. */
 ss_status ss_topology_set_stages(ss_topology *t, ss_node node, bool stages, ss_error *err);
 

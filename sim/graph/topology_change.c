@@ -2,6 +2,8 @@
  */
 #include "graph/topology_inside.h"
 
+#include <math.h>
+
 #include "base/text.h"
 
 const char *ss_routing_name(ss_routing r)
@@ -84,8 +86,8 @@ bool ss_topology_works(const ss_topology *t, ss_link link)
     return !l->failed && !t->node[l->from.i].failed && !t->node[l->to.i].failed;
 }
 
-ss_status ss_topology_set_route_weight(ss_topology *t, ss_device from, ss_device to,
-                                       uint32_t weight, ss_error *err)
+ss_status ss_topology_set_route_flows(ss_topology *t, ss_device from, ss_device to, uint32_t weight,
+                                      double limit, ss_error *err)
 {
     const ss_given_route *g = ss_topology_given_route(t, from, to);
     const char *a = ss_topology_device_name(t, from), *b = ss_topology_device_name(t, to);
@@ -94,9 +96,21 @@ ss_status ss_topology_set_route_weight(ss_topology *t, ss_device from, ss_device
     if (weight < 1 || weight > SS_MAX_WEIGHT)
         return ss_fail(err, SS_EINVAL, "route %s -> %s: weight is %u; it must be from 1 to %d", a,
                        b, weight, SS_MAX_WEIGHT);
+    if (!(limit >= 0) || isinf(limit))
+        return ss_fail(err, SS_EINVAL,
+                       "route %s -> %s: limit is %g B/s; it must be 0 (none) or more", a, b, limit);
     t->given[g - t->given].weight = weight;
+    t->given[g - t->given].limit = limit;
     t->changes++;
     return SS_OK;
+}
+
+uint32_t ss_topology_flows(const ss_topology *t, ss_device from, ss_device to, double *limit)
+{
+    const ss_given_route *g = t->givens ? ss_topology_given_route(t, from, to) : NULL;
+    if (g && g->limit > 0 && !(*limit > 0 && *limit < g->limit))
+        *limit = g->limit;
+    return g ? g->weight : 1;
 }
 
 ss_status ss_topology_set_stages(ss_topology *t, ss_node node, bool stages, ss_error *err)

@@ -102,6 +102,8 @@ static ss_status put_manifest(ss_h5 *f, const ss_manifest *m, ss_error *err)
         s = ss_h5_put_u64(f, "manifest", "seed", m->seed, err);
     if (!s)
         s = put_files(f, m, err);
+    if (!s)
+        s = ss_record_samples(f, "manifest", m->chance, err);
     return s ? s : put_clock(f, err);
 }
 
@@ -228,6 +230,8 @@ ss_status ss_record_timeline(ss_record *r, const char *name, const ss_view *v,
         ss_fail_in(err, "timeline %s", name);
     if (!s && origin_or_null)
         s = ss_h5_put_values(r->h5, group, origin_field, 2, origin, err);
+    if (!s)
+        s = ss_record_samples(r->h5, group, origin->chance, err);
     if (!s)
         s = put_summary(r, group, v, err);
     if (!s)

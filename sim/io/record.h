@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "graph/chance.h"
 #include "graph/model.h"
 #include "graph/strategy.h"
 #include "graph/topology.h"
@@ -31,13 +32,15 @@ typedef struct ss_manifest {
     uint64_t seed;
     const ss_manifest_file *file; /* [files] */
     uint32_t files;
+    const ss_chance *chance; /* of the record's problem, whose samples are written; NULL: none */
 } ss_manifest;
 
 /* How a timeline came about; what is NULL is not known. */
 typedef struct ss_record_origin {
-    const char *strategy; /* name of its group among the strategies; NULL: what the view says */
-    const char *options;  /* that were in force, one "name = value" a line */
-    const char *costs;    /* what ss_costs_report says */
+    const char *strategy;    /* name of its group among the strategies; NULL: what the view says */
+    const char *options;     /* that were in force, one "name = value" a line */
+    const char *costs;       /* what ss_costs_report says */
+    const ss_chance *chance; /* that was drawn; NULL: none */
 } ss_record_origin;
 
 /* Refuses a path where there is a file that is no record (a script, a strategy, measured times), so

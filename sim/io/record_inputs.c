@@ -302,7 +302,7 @@ TABLE(devices, "devices", "what computes", device_field, device_row);
 typedef struct node_row {
     const char *name;
     uint32_t device;
-    uint8_t forwards, failed;
+    uint8_t forwards, failed, stages;
 } node_row;
 
 static const ss_h5_field node_field[] = {
@@ -311,13 +311,14 @@ static const ss_h5_field node_field[] = {
     FIELD(node_row, device, SS_H5_U32, "1", "device; 0: a switch"),
     FIELD(node_row, forwards, SS_H5_BOOL, NULL, "routes may pass through it"),
     FIELD(node_row, failed, SS_H5_BOOL, NULL, "a switch that failed: routes go round it"),
+    FIELD(node_row, stages, SS_H5_BOOL, NULL, "stores what passes through it"),
 };
 TABLE(nodes, "nodes", "devices and switches: what links join", node_field, node_row);
 
 typedef struct link_row {
     const char *name, *kind;
     uint32_t from, to, weight;
-    double bandwidth, latency;
+    double bandwidth, latency, half_size, load;
     uint8_t half_duplex, failed;
 } link_row;
 
@@ -332,11 +333,37 @@ static const ss_h5_field link_field[] = {
     FIELD(link_row, half_duplex, SS_H5_BOOL, NULL, "crossed in either direction"),
     FIELD(link_row, weight, SS_H5_U32, "1", "weight in the search for shortest routes"),
     FIELD(link_row, failed, SS_H5_BOOL, NULL, "it, or a switch at an end, failed"),
+    FIELD(link_row, half_size, SS_H5_F64, "B",
+          "a message of s bytes gets s / (s + half_size) of the bandwidth; 0: all of it"),
+    FIELD(link_row, load, SS_H5_F64, "1", "share of the bandwidth that others take"),
 };
 TABLE(links, "links", "links, directed unless half_duplex", link_field, link_row);
 
+/* Points of a link's law. */
+typedef struct point_row {
+    uint32_t link;
+    double bytes, efficiency, latency;
+} point_row;
+
+static const ss_h5_field efficiency_field[] = {
+    FIELD(point_row, link, SS_H5_U32, "1", "link"),
+    FIELD(point_row, bytes, SS_H5_F64, "B", "size of a message"),
+    FIELD(point_row, efficiency, SS_H5_F64, "1", "share of the bandwidth that it gets"),
+};
+TABLE(efficiencies, "efficiency", "measured efficiency by size, of links that have such a curve",
+      efficiency_field, point_row);
+
+static const ss_h5_field step_field[] = {
+    FIELD(point_row, link, SS_H5_U32, "1", "link"),
+    FIELD(point_row, bytes, SS_H5_F64, "B", "of messages of at least this size"),
+    FIELD(point_row, latency, SS_H5_F64, "s", "latency"),
+};
+TABLE(latency_steps, "latency_by_size", "latency by size, of links where it differs", step_field,
+      point_row);
+
 typedef struct route_row {
-    uint32_t route, from, to, hop, link;
+    uint32_t route, from, to, hop, link, weight;
+    double limit;
 } route_row;
 
 static const ss_h5_field route_field[] = {
@@ -345,6 +372,8 @@ static const ss_h5_field route_field[] = {
     FIELD(route_row, to, SS_H5_U32, "1", "device it is for"),
     FIELD(route_row, hop, SS_H5_U32, "1", "position of the link, from 0"),
     FIELD(route_row, link, SS_H5_U32, "1", "link that is crossed"),
+    FIELD(route_row, weight, SS_H5_U32, "1", "of its messages where links are shared"),
+    FIELD(route_row, limit, SS_H5_F64, "B/s", "that one of its messages can have there; 0: none"),
 };
 TABLE(given_routes, "given_routes",
       "routes that the user gave, a row for each link; others follow the routing", route_field,
@@ -367,7 +396,7 @@ static ss_status put_nodes(ss_record *r, const ss_topology *t, ss_arena *a, ss_e
     ss_status s = take_rows(a, t->nodes, sizeof *row, &row, err);
     for (uint32_t i = 0; !s && i < t->nodes; i++) {
         const ss_node_row *n = &t->node[i + 1];
-        row[i] = (node_row){n->name, n->device.i, n->forwards, n->failed};
+        row[i] = (node_row){n->name, n->device.i, n->forwards, n->failed, n->stages};
     }
     return s ? s : ss_record_put(r, "topology", &nodes, row, t->nodes, err);
 }
@@ -385,10 +414,40 @@ static ss_status put_links(ss_record *r, const ss_topology *t, ss_arena *a, ss_e
                             .weight = l->def.weight,
                             .bandwidth = l->def.bytes_per_s,
                             .latency = l->def.latency_s,
+                            .half_size = l->def.law ? l->def.law->half_bytes : 0,
+                            .load = l->def.law ? l->def.law->load : 0,
                             .half_duplex = l->def.half_duplex,
                             .failed = !ss_topology_works(t, (ss_link){i + 1})};
     }
     return s ? s : ss_record_put(r, "topology", &links, row, t->links, err);
+}
+
+static uint32_t points_of(const ss_link_law *l, bool steps)
+{
+    return !l ? 0 : steps ? l->steps : l->curve.n;
+}
+
+static ss_status put_points(ss_record *r, const ss_topology *t, bool steps, ss_arena *a,
+                            ss_error *err)
+{
+    uint64_t n = 0;
+    for (uint32_t l = 1; l <= t->links; l++)
+        n += points_of(t->link[l].def.law, steps);
+    if (n >= UINT32_MAX)
+        return ss_fail(err, SS_ERANGE, "a record holds up to 2^32 points of curves, not %llu",
+                       (unsigned long long)n);
+    point_row *row = NULL;
+    ss_status s = take_rows(a, (uint32_t)n, sizeof *row, &row, err);
+    n = 0;
+    for (uint32_t l = 1; !s && l <= t->links; l++) {
+        const ss_link_law *law = t->link[l].def.law;
+        for (uint32_t i = 0; i < points_of(law, steps); i++)
+            row[n++] = steps ? (point_row){l, law->step[i].bytes, 0, law->step[i].latency_s}
+                             : (point_row){l, law->curve.bytes[i], law->curve.share[i], 0};
+    }
+    return s ? s
+             : ss_record_put(r, "topology", steps ? &latency_steps : &efficiencies, row,
+                             (uint32_t)n, err);
 }
 
 static ss_status put_routes(ss_record *r, const ss_topology *t, ss_arena *a, ss_error *err)
@@ -401,8 +460,13 @@ static ss_status put_routes(ss_record *r, const ss_topology *t, ss_arena *a, ss_
     n = 0;
     for (uint32_t i = 0; !s && i < t->givens; i++)
         for (uint32_t k = 0; k < t->given[i].links; k++)
-            row[n++] =
-                (route_row){i + 1, t->given[i].from.i, t->given[i].to.i, k, t->given[i].link[k].i};
+            row[n++] = (route_row){i + 1,
+                                   t->given[i].from.i,
+                                   t->given[i].to.i,
+                                   k,
+                                   t->given[i].link[k].i,
+                                   t->given[i].weight,
+                                   t->given[i].limit};
     return s ? s : ss_record_put(r, "topology", &given_routes, row, n, err);
 }
 
@@ -422,6 +486,10 @@ ss_status ss_record_topology(ss_record *r, const ss_topology *t, ss_error *err)
         s = put_nodes(r, t, &a, err);
     if (!s)
         s = put_links(r, t, &a, err);
+    if (!s)
+        s = put_points(r, t, false, &a, err);
+    if (!s)
+        s = put_points(r, t, true, &a, err);
     if (!s)
         s = put_routes(r, t, &a, err);
     ss_arena_free(&a);

@@ -14,6 +14,9 @@ struct ss_record {
 ss_status ss_record_group(ss_record *r, const char *above, const char *what, const char *name,
                           char *group, size_t n, ss_error *err);
 
+/* Table GROUP/samples: the measured samples that are drawn from, where there are any. */
+ss_status ss_record_samples(ss_h5 *f, const char *group, const ss_chance *c, ss_error *err);
+
 ss_status ss_record_put(ss_record *r, const char *group, const ss_record_table *t, const void *row,
                         uint32_t rows, ss_error *err);
 

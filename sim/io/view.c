@@ -399,16 +399,19 @@ static void assume_of_run(ss_text *text, const ss_result *r, const ss_topology *
         ss_text_add(text, "; %u task%s added by the script", r->added, ss_plural(r->added));
 }
 
-/* Routes whose messages get more of shared links than others. */
+/* Routes whose messages get more of shared links than others, or no more than so much. */
 static void assume_of_weights(ss_text *text, const ss_topology *t, const ss_lower_options *o)
 {
-    uint32_t weighed = 0, most = 0;
+    uint32_t weighed = 0, most = 0, limited = 0;
     for (uint32_t i = 0; o->links == SS_LINKS_SHARED && i < t->givens; i++) {
+        limited += t->given[i].limit > 0;
         weighed += t->given[i].weight != 1;
         most = t->given[i].weight > most ? t->given[i].weight : most;
     }
     if (weighed)
         ss_text_add(text, ", weight of up to %u on %u route%s", most, weighed, ss_plural(weighed));
+    if (limited)
+        ss_text_add(text, ", %u route%s with a limit", limited, ss_plural(limited));
 }
 
 /* How links fall short of the published full bandwidth: each as ", what". */

@@ -178,7 +178,8 @@ static ss_status write_timeline(ss_record *r, const entry *e, ss_error *err)
     ss_status s = ss_text_status(&options, err);
     if (!s)
         s = ss_costs_report(e->problem->costs, &costs, err);
-    ss_record_origin origin = {e->joins, ss_text_get(&options), ss_text_get(&costs)};
+    ss_record_origin origin = {e->joins, ss_text_get(&options), ss_text_get(&costs),
+                               result->lowered->options.chance};
     if (!s)
         s = ss_record_timeline(r, e->name, e->view, &origin, err);
     ss_text_free(&options);
@@ -207,6 +208,7 @@ static ss_status write_record(request *q, ss_error *err)
     ss_record *r = NULL;
     ss_status s = ss_lua_problem_options(q->problem, &options, err);
     q->manifest.options = ss_text_get(&options);
+    q->manifest.chance = q->problem->chance;
     if (!s)
         s = ss_record_create(q->path, &q->manifest, &r, err);
     if (!s) {

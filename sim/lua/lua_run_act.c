@@ -390,11 +390,13 @@ static void refuse_gap(lua_State *L, const ss_lua_run *r, ss_device from, ss_dev
                       ss_topology_device_name(t, to));
 }
 
-/* A route that the topology was given may weigh more; one's own weighs 1. */
-static uint32_t weight_of(lua_State *L, const ss_lua_run *r, ss_device from, ss_device to)
+/* A route that the topology was given may weigh more, and have a limit; one's own weighs 1. */
+static uint32_t weight_of(lua_State *L, const ss_lua_run *r, ss_device from, ss_device to,
+                          double *limit)
 {
-    const ss_given_route *g = r->topology ? ss_topology_given_route(r->topology, from, to) : NULL;
-    return g && !ss_lua_is_given(L, 5, "route") ? g->weight : 1;
+    bool own = !r->topology || ss_lua_is_given(L, 5, "route");
+    *limit = 0;
+    return own ? 1 : ss_topology_flows(r->topology, from, to, limit);
 }
 
 /* Where nodes on the way stage, in Lua's memory, on the stack. */
@@ -433,7 +435,7 @@ int ss_lua_run_send(lua_State *L)
     refuse_gap(L, r, from, to, link, links);
 
     ss_run_message m = {.link = link, .links = links, .bytes = (int64_t)bytes};
-    m.weight = weight_of(L, r, from, to);
+    m.weight = weight_of(L, r, from, to, &m.limit);
     push_legs(L, r, from, &m);
 
     ss_error err;

@@ -140,6 +140,7 @@ static ss_status keep_texts(ss_lua_search *s, const ss_lua_problem *p,
 {
     ss_status status = ss_lua_problem_options(p, &s->problem_text, err);
     s->manifest.options = ss_text_get(&s->problem_text);
+    s->manifest.chance = p->chance; /* the search holds the problem */
     ss_lua_search_write_options(r, &s->options_text);
     ss_text_add(&s->options_text, "costs_hash = %016llx\n%s",
                 (unsigned long long)ss_costs_hash(p->costs), s->manifest.options);

@@ -496,6 +496,7 @@ static int topology_link(lua_State *L)
 
 typedef struct route_options {
     uint32_t weight;
+    double limit;
 } route_options;
 
 static const ss_opt route_list[] = {
@@ -506,10 +507,16 @@ static const ss_opt route_list[] = {
      .min = 1,
      .max = SS_MAX_WEIGHT,
      .help = "of its flows where links are shared: 2 gets twice as much as 1"},
+    {.name = "limit",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(route_options, limit),
+     .max = 1e18,
+     .unit = SS_UNIT_BYTES_PER_SECOND,
+     .help = "the most that one of its messages can have there; 0: no limit"},
     {0},
 };
 
-/* topology:route(from, to, { link, ... }, { weight = }) */
+/* topology:route(from, to, { link, ... }, { weight =, limit = }) */
 static int topology_route(lua_State *L)
 {
     ss_topology *t = ss_lua_check_change(L, 1, &ss_lua_topology_type);
@@ -520,6 +527,7 @@ static int topology_route(lua_State *L)
                              ss_lua_kind_of(L, 4));
     route_options o;
     ss_lua_opts(L, 5, route_list, "topology:route", &o);
+    ss_lua_refuse_plain_bandwidth(L, 5, "limit", "topology:route");
     uint32_t n = ss_lua_list(L, 4, "topology:route: the list of links");
     if (n > t->links)
         return ss_lua_refuse(L, "topology:route: %d link%s, and topology %s has %d", (int)n,
@@ -535,7 +543,7 @@ static int topology_route(lua_State *L)
 
     ss_error err;
     if (ss_topology_add_route(t, from, to, link, (uint32_t)n, &err) ||
-        ss_topology_set_route_weight(t, from, to, o.weight, &err))
+        ss_topology_set_route_flows(t, from, to, o.weight, o.limit, &err))
         return ss_lua_raise(L, &err);
     return 0;
 }
@@ -547,7 +555,7 @@ static const ss_lua_method topology_methods[] = {
     {"switch", topology_switch, "(name, { stages = }) -> node: adds a switch"},
     {"link", topology_link, "(from, to, options) -> link, link back: joins two nodes"},
     {"route", topology_route,
-     "(from, to, links, { weight = }): a route to take instead of the shortest one"},
+     "(from, to, links, { weight =, limit = }): a route to take instead of the shortest one"},
     {"set_routing", ss_lua_topology_set_routing,
      "(routing, options): which of several shortest paths is taken"},
     {"set_link", ss_lua_topology_set_link,
@@ -558,6 +566,9 @@ static const ss_lua_method topology_methods[] = {
     {"device_list", ss_lua_topology_device_list,
      "() -> list of tables: what is known of each device"},
     {"link_list", ss_lua_topology_link_list, "() -> list of tables: what is known of each link"},
+    {"switch_list", ss_lua_topology_switch_list,
+     "() -> list of tables: what is known of each switch"},
+    {"route_list", ss_lua_topology_route_list, "() -> list of tables: the routes that were given"},
     {NULL, NULL, NULL},
 };
 

@@ -15,6 +15,8 @@ extern const ss_lua_type ss_lua_routes_type; /* of no script's: the routes that 
 int ss_lua_topology_path(lua_State *L);
 int ss_lua_topology_device_list(lua_State *L);
 int ss_lua_topology_link_list(lua_State *L);
+int ss_lua_topology_switch_list(lua_State *L);
+int ss_lua_topology_route_list(lua_State *L);
 int ss_lua_topology_text(lua_State *L);
 int ss_lua_topology_kinds(lua_State *L);
 

@@ -96,6 +96,35 @@ int ss_lua_topology_device_list(lua_State *L)
     return 1;
 }
 
+/* Points of a law, as the options `efficiency` and `latency_by_size` take them. */
+static void set_points(lua_State *L, const char *name, const char *key, uint32_t n,
+                       const ss_link_law *l, bool steps)
+{
+    lua_createtable(L, (int)n, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        lua_createtable(L, 0, 2);
+        ss_lua_set_number(L, "bytes", steps ? l->step[i].bytes : l->curve.bytes[i]);
+        ss_lua_set_number(L, key, steps ? l->step[i].latency_s : l->curve.share[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    lua_setfield(L, -2, name);
+}
+
+/* What is not there is left out, so that the table can be options of another link. */
+static void set_law(lua_State *L, const ss_link_law *l)
+{
+    if (!l)
+        return;
+    if (l->half_bytes > 0)
+        ss_lua_set_number(L, "half_size", l->half_bytes);
+    if (l->load > 0)
+        ss_lua_set_number(L, "load", l->load);
+    if (l->curve.n)
+        set_points(L, "efficiency", "efficiency", l->curve.n, l, false);
+    if (l->steps)
+        set_points(L, "latency_by_size", "latency", l->steps, l, true);
+}
+
 /* topology:link_list() -> { { name =, from =, to =, bandwidth =, latency =, ... }, ... } */
 int ss_lua_topology_link_list(lua_State *L)
 {
@@ -115,7 +144,49 @@ int ss_lua_topology_link_list(lua_State *L)
         lua_setfield(L, -2, "half_duplex");
         lua_pushboolean(L, !ss_topology_works(t, (ss_link){i}));
         lua_setfield(L, -2, "failed");
+        set_law(L, row->def.law);
         lua_rawseti(L, -2, i);
+    }
+    return 1;
+}
+
+/* topology:switch_list() -> { { name =, stages =, failed = }, ... } */
+int ss_lua_topology_switch_list(lua_State *L)
+{
+    ss_topology *t = ss_lua_check(L, 1, &ss_lua_topology_type);
+    lua_Integer n = 0;
+    lua_createtable(L, (int)(t->nodes - t->devices), 0);
+    for (uint32_t i = 1; i <= t->nodes; i++) {
+        if (t->node[i].device.i)
+            continue;
+        lua_createtable(L, 0, 3);
+        ss_lua_set_text(L, "name", t->node[i].name);
+        ss_lua_set_flag(L, "stages", t->node[i].stages);
+        ss_lua_set_flag(L, "failed", t->node[i].failed);
+        lua_rawseti(L, -2, ++n);
+    }
+    return 1;
+}
+
+/* topology:route_list() -> { { from =, to =, links =, weight =, limit = }, ... } */
+int ss_lua_topology_route_list(lua_State *L)
+{
+    ss_topology *t = ss_lua_check(L, 1, &ss_lua_topology_type);
+    lua_createtable(L, (int)t->givens, 0);
+    for (uint32_t i = 0; i < t->givens; i++) {
+        const ss_given_route *g = &t->given[i];
+        lua_createtable(L, 0, 5);
+        ss_lua_set_text(L, "from", ss_topology_device_name(t, g->from));
+        ss_lua_set_text(L, "to", ss_topology_device_name(t, g->to));
+        lua_createtable(L, (int)g->links, 0);
+        for (uint32_t k = 0; k < g->links; k++) {
+            lua_pushinteger(L, g->link[k].i);
+            lua_rawseti(L, -2, (lua_Integer)k + 1);
+        }
+        lua_setfield(L, -2, "links");
+        ss_lua_set_integer(L, "weight", g->weight);
+        ss_lua_set_number(L, "limit", g->limit);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;
 }

@@ -112,6 +112,7 @@ typedef struct ss_run_message {
     uint32_t legs;       /* 0: it is stored nowhere, so it is one */
     int64_t bytes;
     uint32_t weight; /* of its flows where links are shared, 1 .. SS_MAX_FLOW_WEIGHT */
+    double limit;    /* the most that one of them can have, beside that of all; 0: none */
 } ss_run_message;
 
 /* A message, whole; *out is the task that ends with its arrival.  Without links source and target are

@@ -384,7 +384,9 @@ static ss_status add_legs(ss_run *r, const ss_run_message *m, const ss_task_labe
     ss_task_label l = label ? *label : (ss_task_label){.kind = SS_TASK_TRANSFER};
     ss_task last = {0};
     ss_status s = SS_OK;
-    ss_tasks_set_flows(&r->tasks, m->weight, r->tasks.flow_limit);
+    double of_all = r->tasks.flow_limit, limit = m->limit;
+    ss_tasks_set_flows(&r->tasks, m->weight,
+                       limit > 0 && !(of_all > 0 && of_all < limit) ? limit : of_all);
     for (uint32_t g = 0; g < legs && !s; begin = leg[g++]) {
         r->tasks.amid = g > 0;
         l.hop = (uint16_t)g;
@@ -394,6 +396,7 @@ static ss_status add_legs(ss_run *r, const ss_run_message *m, const ss_task_labe
         last = *out;
     }
     r->tasks.amid = false;
+    ss_tasks_set_flows(&r->tasks, 1, of_all);
     return s;
 }
 

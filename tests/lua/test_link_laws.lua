@@ -104,6 +104,32 @@ claim("what was in force is said, and a link can be changed later", function()
     "A2 full bandwidth, links fifo-hop, what its links fall short of is left aside")
 end)
 
+claim("lists of links, switches and given routes have what was given, and serve as options again", function()
+  local law = { efficiency = { { bytes = "1 kB", efficiency = 0.25 }, { bytes = 3000, efficiency = 0.75 } }, load = 0.125,
+    latency_by_size = { { bytes = 10, latency = "3 us" } } }
+  local t = pair(law, { stages = true })
+  t:set_link("a->host", { half_size = "2 kB" })
+  t:route("a", "b", { 1, 3 }, { weight = 7, limit = "25 GB/s" })
+  local l = t:link_list()
+  equal(l[1].half_size, 2000.0)
+  equal(l[1].efficiency, nil)
+  equal(l[3].half_size, nil)
+  equal(l[3].efficiency[2].bytes, 3000.0)
+  equal(l[3].efficiency[2].efficiency, 0.75)
+  equal(l[3].latency_by_size[1].latency, 3e-6)
+  equal(l[4].load, 0.125)
+  equal(pair():link_list()[1].load, nil)
+  local again = pair { efficiency = l[3].efficiency, latency_by_size = l[3].latency_by_size, load = l[3].load }
+  equal(step(again, { links = "shared" }).step_time, step(pair(law), { links = "shared" }).step_time)
+  local s, r = t:switch_list(), t:route_list()
+  equal(#s, 1)
+  equal(s[1].name .. " " .. tostring(s[1].stages) .. " " .. tostring(s[1].failed), "host true false")
+  equal(#r, 1)
+  equal(r[1].from .. " " .. r[1].to .. " " .. table.concat(r[1].links, " "), "a b 1 3")
+  equal(r[1].weight, 7)
+  equal(r[1].limit, 25e9)
+end)
+
 claim("problems, collectives and runs say the same of the same links", function()
   local links = "A2 broken: bandwidth shared max-min, links shared, efficiency by size of 3 links, latency by size of 4 "
     .. "links, load of up to 30% on 4 links, staging at 1 node, weight of up to 7 on 1 route; A3 FIFO"
@@ -144,6 +170,27 @@ claim("devices that share an adapter share what it can inject, and a bus is one 
   local back = there_and_back:send("b", "a", 1000)
   there_and_back:finish()
   equal(there_and_back:task(back).finish, 2e-6)
+end)
+
+claim("a route may have a limit for each of its messages", function()
+  local t = pair()
+  fails("option 'limit' = 25 means 25 B/s", t.route, t, "a", "b", { 1, 3 }, { limit = 25 })
+  fails("unknown option 'limmit'; did you mean 'limit'?", t.route, t, "a", "b", { 1, 3 }, { limmit = 25 })
+  t:route("a", "b", { 1, 3 }, { limit = "250 MB/s" })
+  local r = step(t, { links = "shared" })
+  check.near(r.step_time, 16e-6)
+  check.contains(r.assumptions, "links shared, 1 route with a limit;")
+  check.near(step(t, { links = "shared", flow_limit = "125 MB/s" }).step_time, 32e-6)
+  check.near(step(t, { links = "shared", flow_limit = "500 MB/s" }).step_time, 16e-6)
+  check.near(step(t, { links = "fifo-path" }).step_time, 4e-6)
+  local run = soapstone.run { topology = t, links = "shared" }
+  local limited, back = run:send("a", "b", 4000), run:send("b", "a", 4000)
+  run:finish()
+  check.near(run:task(limited).finish, 16e-6)
+  check.near(run:task(back).finish, 4e-6)
+  local c = soapstone.collective { topology = t, links = "shared", operation = "p2p", bytes = 4000 }
+  check.near(c.time, 16e-6)
+  check.near(c.closed_form, 16e-6)
 end)
 
 claim("a route may weigh more than another", function()

@@ -386,7 +386,8 @@ claim("a method called with a dot says how it is called", function()
   local strategy = p:strategy "data_parallel"
   local held = {
     model = { p.model, "input", "totals", "ops", "op", "linear", "conv2d" },
-    topology = { p.topology, "device", "switch", "link", "route", "path", "device_list", "link_list" },
+    topology = { p.topology, "device", "switch", "link", "route", "path", "device_list", "link_list", "switch_list",
+      "route_list" },
     problem = { p, "strategy", "load_strategy", "simulate", "costs_report" },
     strategy = { strategy, "set", "get", "pin", "save", "copy", "apply" },
     result = { p:simulate(strategy), "task", "memory", "json", "write_trace", "write_dot" },

@@ -138,10 +138,12 @@ typedef struct inputs {
     ss_model *m;
     ss_topology *t;
     ss_strategy *s;
+    ss_chance *chance;
 } inputs;
 
 static void free_inputs(inputs *x)
 {
+    ss_chance_free(x->chance);
     ss_strategy_free(x->s);
     ss_topology_free(x->t);
     ss_model_free(x->m);
@@ -176,7 +178,11 @@ static ss_status make_inputs(inputs *x, ss_error *err)
     ss_link l;
     ss_device_def gpu = {.kind = "p100", .memory_bytes = 1e9, .speed = 0.5, .machine = 3};
     gpu.flop_per_s[SS_F32] = 9.3e12;
-    ss_link_def wire = {.kind = "nvlink", .bytes_per_s = 2e10, .latency_s = 7e-7};
+    double size[] = {1000, 3000}, share[] = {0.25, 0.75};
+    ss_link_step step = {.bytes = 64, .latency_s = 3e-6};
+    ss_link_law law = {.load = 0.125, .curve = {1, size, share, 2}, .step = &step, .steps = 1};
+    ss_link_def wire = {.kind = "nvlink", .bytes_per_s = 2e10, .latency_s = 7e-7, .law = &law};
+    ss_node host;
     ss_status s = ss_model_new("two", &x->m, err);
     if (!s)
         s = ss_model_input(x->m, "x", &shape, &in, err);
@@ -196,6 +202,15 @@ static ss_status make_inputs(inputs *x, ss_error *err)
     if (!s)
         s = ss_topology_add_route(x->t, a, b, &l, 1, err);
     if (!s)
+        s = ss_topology_set_route_flows(x->t, a, b, 5, 1e9, err);
+    if (!s)
+        s = ss_topology_add_switch(x->t, "host", &host, err);
+    if (!s)
+        s = ss_topology_set_stages(x->t, host, true, err);
+    law = (ss_link_law){.half_bytes = 4096};
+    if (!s)
+        s = ss_topology_add_link(x->t, x->t->device[a.i].node, host, &wire, &l, err);
+    if (!s)
         s = ss_strategy_new(x->m, x->t, &x->s, err);
     uint32_t degree[] = {2, 1};
     ss_device device[] = {b, a};
@@ -203,6 +218,15 @@ static ss_status make_inputs(inputs *x, ss_error *err)
         s = ss_strategy_set(x->s, (ss_op){2}, degree, 2, device, 2, err);
     if (!s)
         s = ss_strategy_pin_degree(x->s, (ss_op){2}, 0, err);
+    if (!s)
+        s = ss_chance_new(7, &x->chance, err);
+    ss_draw samples = {
+        .kind = SS_DRAW_SAMPLES, .mean = 1, .sample = (double[]){3, 1, 2}, .samples = 3};
+    if (!s)
+        s = ss_chance_set(x->chance, SS_LUCK_COMPUTE, &samples, err);
+    samples.samples = 1;
+    if (!s)
+        s = ss_chance_set_kind(x->chance, "linear", &samples, err);
     return s ? s : ss_strategy_pin(x->s, (ss_op){1}, SS_PIN_DEVICES, err);
 }
 
@@ -210,7 +234,10 @@ static ss_status write_all(const char *to, const inputs *x, ss_error *err)
 {
     ss_view v = small_view();
     ss_record *r;
-    ss_status s = ss_record_create(to, &manifest, &r, err);
+    ss_manifest with = manifest;
+    ss_record_origin origin = {.chance = x->chance};
+    with.chance = x->chance;
+    ss_status s = ss_record_create(to, &with, &r, err);
     if (s)
         return s;
     s = ss_record_model(r, x->m, err);
@@ -221,7 +248,7 @@ static ss_status write_all(const char *to, const inputs *x, ss_error *err)
     if (!s)
         s = ss_record_strategy(r, "by hand", x->s, err);
     if (!s)
-        s = ss_record_timeline(r, "data", &v, NULL, err);
+        s = ss_record_timeline(r, "data", &v, &origin, err);
     if (!s)
         return ss_record_finish(r, err);
     ss_record_abandon(r);
@@ -291,6 +318,25 @@ static void another_program_finds_the_inputs(void)
     NUMBER_IS("topology/devices/speed", 0, 0.5);
     NUMBER_IS("topology/links/bandwidth", 0, 2e10);
     NUMBER_IS("topology/given_routes/link", 0, 1);
+    NUMBER_IS("topology/given_routes/weight", 0, 5);
+    NUMBER_IS("topology/given_routes/limit", 0, 1e9);
+    NUMBER_IS("topology/links/load", 0, 0.125);
+    NUMBER_IS("topology/links/half_size", 0, 0);
+    NUMBER_IS("topology/links/half_size", 1, 4096);
+    NUMBER_IS("topology/efficiency/link", 1, 1);
+    NUMBER_IS("topology/efficiency/bytes", 1, 3000);
+    NUMBER_IS("topology/efficiency/efficiency", 1, 0.75);
+    NUMBER_IS("topology/efficiency/bytes", 2, -1);
+    NUMBER_IS("topology/latency_by_size/link", 0, 1);
+    NUMBER_IS("topology/latency_by_size/bytes", 0, 64);
+    NUMBER_IS("topology/latency_by_size/latency", 0, 3e-6);
+    TEXT_IS("manifest/samples/of", 0, "compute");
+    TEXT_IS("manifest/samples/of", 3, "kind linear");
+    NUMBER_IS("manifest/samples/value", 0, 0.5);
+    NUMBER_IS("manifest/samples/value", 2, 1.5);
+    NUMBER_IS("manifest/samples/value", 4, -1);
+    TEXT_IS("timeline/data/samples/of", 0, "compute");
+    NUMBER_IS("timeline/data/samples/value", 1, 1);
     NUMBER_IS("strategies/by hand/operators/degree_0", 1, 2);
     NUMBER_IS("strategies/by hand/operators/degree_4", 1, 1);
     TEXT_IS("strategies/by hand/operators/pinned_degrees", 1, "n");
@@ -331,7 +377,7 @@ static void the_description_is_for_people_and_for_programs(void)
     CHECK_OK(ss_record_describe(path, false, &text, &err));
     CHECK_TEXT(text.at, "run.h5: soapstone record, format 1, by soapstone ");
     CHECK_TEXT(text.at, "model       two, 2 operators\n");
-    CHECK_TEXT(text.at, "topology    pair, 2 devices, 1 link\n");
+    CHECK_TEXT(text.at, "topology    pair, 2 devices, 2 links\n");
     CHECK_TEXT(text.at, "strategies  by hand, data\n");
     CHECK_TEXT(text.at, "timeline    data: data parallel of nmt on p100 4x4, step ");
     CHECK_TEXT(text.at, "65.83 GiB moved, 7 tasks on 3 devices and 2 links\n");

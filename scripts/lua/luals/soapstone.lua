@@ -268,7 +268,7 @@ function topology:link(from, to, options) end
 ---@param from soapstone.node|string|integer
 ---@param to soapstone.node|string|integer
 ---@param links integer[]
----@param options? { weight?: integer }
+---@param options? { weight?: integer, limit?: soapstone.quantity }
 function topology:route(from, to, links, options) end
 
 ---@param routing "shortest"|"ecmp"
@@ -306,6 +306,12 @@ function topology:device_list() end
 
 ---@return table[]
 function topology:link_list() end
+
+---@return table[]
+function topology:switch_list() end
+
+---@return table[]
+function topology:route_list() end
 
 function topology:close() end
 
