@@ -18,7 +18,7 @@ typedef enum ss_status {
     SS_ERANGE,       /* a number does not fit: a time beyond 106 days, a size beyond 2^63 */
     SS_EUNSUPPORTED, /* understood, and not offered by this build or in this combination */
     SS_ENOMEM,       /* the machine has no memory left */
-    SS_EIO,          /* the machine could not read or write: disk full, no permission */
+    SS_EIO,          /* the machine could not read or write: disk full, no permission to write */
     SS_ESTOPPED      /* a person stopped it (base/watch.h) */
 } ss_status;
 

@@ -53,10 +53,20 @@ static ss_status unknown_flag(const ss_command *c, const char *word, ss_error *e
 
 /* -- reading ---------------------------------------------------------------------------------- */
 
+/* What its help says: NAME,... is a list, which may go on. */
+static bool may_repeat(const ss_flag *f)
+{
+    return strstr(f->value, "...") || strstr(f->help, "(may be repeated)");
+}
+
 static ss_status add_given(ss_cli *cli, const ss_flag *f, const char *value, ss_error *err)
 {
     if (cli->givens == SS_MAX_GIVEN)
         return ss_fail(err, SS_EINVAL, "more than %d options", SS_MAX_GIVEN);
+    for (uint32_t i = 0; i < cli->givens; i++)
+        if (cli->given[i].flag == f && value && !may_repeat(f))
+            return ss_fail(err, SS_EINVAL, "--%s is there twice: %s and %s", f->name,
+                           cli->given[i].value, value);
     cli->given[cli->givens++] = (ss_given){f, value};
     return SS_OK;
 }

@@ -135,6 +135,31 @@ static void add_units(ss_text *out)
                 "matter.\n");
 }
 
+static void add_links(ss_text *out)
+{
+    ss_text_add(
+        out,
+        "What a transfer does to its links: option links of soapstone.problem, soapstone.run,\n"
+        "soapstone.collective and soapstone.dag, and simulate --links.\n\n"
+        "fifo-hop   links serve one message at a time; a message crosses them one after the other\n"
+        "           and holds each for latency + bytes / bandwidth (unless given)\n"
+        "fifo-pipe  the same, held for bytes / bandwidth; a message arrives the latency later\n"
+        "fifo-path  a message holds its whole route for all latencies + bytes / least bandwidth\n"
+        "shared     messages flow at once, at max-min fair rates, after all latencies\n\n"
+        "How links fall short of their figures (half_size, efficiency, latency_by_size, load) is "
+        "told to\n"
+        "t:link: docs/lua-api.md. How they change on the way: help events.\n");
+}
+
+static void add_events(ss_text *out)
+{
+    ss_text_add(out, "Links and devices that change at given times: option events of "
+                     "soapstone.problem and\nsoapstone.run, a list of { at = \"1 ms\", link = "
+                     "\"a->b\", does = \"fail\" }. Each has\n\n");
+    ss_lua_events_help(out);
+    ss_text_add(out, "\nA script that decides on the way what happens drives a run: help run.\n");
+}
+
 /* Topics that are no command, operator or type; a NULL `add` reads a folder of ours. */
 static const struct topic {
     const char *name, *summary;
@@ -143,6 +168,9 @@ static const struct topic {
     {"topics", "this list", NULL},
     {"operators", "the kinds of operators; help KIND lists the options of one", add_kinds},
     {"options", "those of soapstone.problem: the assumptions of a simulation", ss_lua_problem_help},
+    {"links", "what a transfer does to its links: fifo-hop, fifo-pipe, fifo-path, shared",
+     add_links},
+    {"events", "links and devices that change at given times", add_events},
     {"chances", "those of soapstone.chance: which times are drawn", ss_lua_chance_help},
     {"strategies", "ready-made strategies and their options", ss_lua_strategies_help},
     {"searches", "options of soapstone.search", ss_lua_searches_help},

@@ -39,8 +39,7 @@ static const ss_flag simulate_flags[] = {
     {0},
 };
 
-/* A file of the user's own that is there and may not be read is the machine's failure, which Lua's
- * words would not tell from a missing one. */
+/* A file of the user's own that is there and may not be read: said before anything else is done. */
 static ss_status refuse_unreadable(const ss_cli *cli, const char *flag, ss_error *err)
 {
     const char *path = ss_args_value(cli, flag);

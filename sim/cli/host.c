@@ -207,6 +207,10 @@ int ss_host_call(ss_cli *cli, lua_CFunction body)
     job j = {.cli = cli, .body = body, .watch = &watch};
     if (ss_args_integer(cli, "seed", 0, &j.seed, &err))
         return ss_cli_fail(&err);
+    if (j.seed < 0 || j.seed > (int64_t)1 << 53) {
+        ss_fail(&err, SS_EINVAL, "--seed is %lld; it must be from 0 to 2^53", (long long)j.seed);
+        return ss_cli_fail(&err);
+    }
     lua_State *L = ss_lua_new();
     if (!L) {
         ss_fail_memory(&err, "a Lua state", 0);

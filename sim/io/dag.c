@@ -464,6 +464,23 @@ static ss_status add_compute(const content *c, const shape *x, uint32_t i, const
     return s;
 }
 
+/* As ss_tasks_transfer would refuse it, which counts links from 1. */
+static ss_status refuse_slow_link(const content *c, const shape *x, const uint32_t *link,
+                                  uint32_t links, ss_error *err)
+{
+    for (uint32_t k = 0; k < links; k++) {
+        ss_time hold;
+        char rate[SS_QUANTITY_TEXT];
+        double bytes_per_s = c->bytes_per_s[link[k]];
+        double seconds = (double)x->bytes / bytes_per_s + c->latency_s[link[k]];
+        if (ss_time_from_seconds(seconds, "transfer", &hold, err))
+            return ss_fail_in(
+                err, "%lld bytes over links[%u] of %s", (long long)x->bytes, link[k] - 1,
+                ss_format_quantity(bytes_per_s, SS_UNIT_BYTES_PER_SECOND, rate, sizeof rate));
+    }
+    return SS_OK;
+}
+
 static ss_status add_transfer(const content *c, const shape *x, uint32_t i, const ss_task *before,
                               uint32_t befores, const ss_dag_options *o, ss_dag *d, ss_error *err)
 {
@@ -471,6 +488,9 @@ static ss_status add_transfer(const content *c, const shape *x, uint32_t i, cons
     uint32_t links, n;
     const uint32_t *link = route_of(c, x, &links);
     ss_task first;
+    if (o->mode != SS_LINKS_SHARED && o->mode != SS_LINKS_FIFO_PATH &&
+        refuse_slow_link(c, x, link, links, err))
+        return err->status;
     return ss_tasks_transfer(&d->tasks, link, links, x->bytes, o->segment_bytes, o->max_segments,
                              &label, before, befores, &first, &n, err);
 }

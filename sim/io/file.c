@@ -44,7 +44,9 @@ static ss_status status_of(int error_number)
 
 ss_status ss_file_fail(ss_error *err, int error_number, const char *what, const char *path)
 {
-    return ss_fail(err, status_of(error_number), "cannot %s %s: %s", what, path,
+    /* what the user asks to be read is the input, where that what cannot be kept is lost */
+    bool unreadable = error_number == EACCES && !strcmp(what, "read");
+    return ss_fail(err, unreadable ? SS_EINVAL : status_of(error_number), "cannot %s %s: %s", what, path,
                    strerror(error_number));
 }
 

@@ -28,7 +28,6 @@ static const ss_opt draw_list[] = {
      .kind = SS_OPT_QUANTITY,
      .at = offsetof(draw_options, cv),
      .preset = SS_OPT_KEEP,
-     .max = 100,
      .help = "standard deviation over mean, of lognormal and gamma"},
     {.name = "mean",
      .kind = SS_OPT_VALUE,
@@ -196,6 +195,7 @@ static const ss_opt chance_list[] = {
      .kind = SS_OPT_INTEGER,
      .at = offsetof(chance_options, seed),
      .preset = SS_OPT_KEEP,
+     .max = 0x1p53,
      .help = "of every draw; the run's unless given"},
     {.name = "repetition",
      .kind = SS_OPT_COUNT,
@@ -270,8 +270,10 @@ static void each_entry(lua_State *L, ss_chance *c, const char *option,
                 ss_lua_name(path, sizeof path, "soapstone.chance: option '%s.%.60s'", option,
                             lua_tostring(L, -2));
             else
-                ss_lua_name(path, sizeof path, "soapstone.chance: option '%s[%lld]'", option,
-                            (long long)(lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0));
+                ss_lua_name(path, sizeof path, "soapstone.chance: option '%s[%s]'", option,
+                            lua_type(L, -2) == LUA_TNUMBER ? luaL_tolstring(L, -2, NULL)
+                                                           : ss_lua_kind_of(L, -2));
+            lua_settop(L, top + 4);
             take(L, c, path);
             lua_settop(L, top + 2);
         }

@@ -159,6 +159,7 @@ static const ss_opt random_list[] = {
     {.name = "seed",
      .kind = SS_OPT_INTEGER,
      .at = offsetof(random_options, seed),
+     .max = 0x1p53,
      .help = "of the graph"},
     {0},
 };

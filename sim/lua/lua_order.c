@@ -66,7 +66,7 @@ static const ss_opt event_list[] = {
      .at = offsetof(event, speed),
      .preset = -1,
      .max = 1000,
-     .help = "of a device, against what its tasks say"},
+     .help = "of a device, against what its tasks say; as it is unless given"},
     {0},
 };
 
@@ -75,6 +75,11 @@ static bool has_figures(lua_State *L, int index)
 {
     return ss_lua_is_given(L, index, "bandwidth") || ss_lua_is_given(L, index, "share") ||
            ss_lua_is_given(L, index, "latency");
+}
+
+void ss_lua_events_help(ss_text *out)
+{
+    ss_opts_help(event_list, NULL, out);
 }
 
 static ss_change change_of(lua_State *L, int index, const event *e, bool device, const char *path)

@@ -22,6 +22,7 @@ static const ss_opt option_list[] = {
     {.name = "seed",
      .kind = SS_OPT_INTEGER,
      .at = offsetof(options, seed),
+     .max = 0x1p53,
      .help = "of which durations are longer and which shorter"},
     {0},
 };
@@ -69,6 +70,29 @@ void ss_lua_noise_say(double spread, const ss_lower_options *o, ss_text *out)
                          "millionth\n");
 }
 
+static double field(lua_State *L, const char *name)
+{
+    lua_pushstring(L, name);
+    lua_rawget(L, 1);
+    double value = lua_tonumber(L, -1);
+    lua_pop(L, 1);
+    return value;
+}
+
+static int sensitivity_text(lua_State *L)
+{
+    char least[SS_QUANTITY_TEXT], most[SS_QUANTITY_TEXT];
+    ss_text *text = ss_lua_text_new(L);
+    uint32_t runs = (uint32_t)field(L, "runs");
+    ss_format_quantity(field(L, "least"), SS_UNIT_SECONDS, least, sizeof least);
+    ss_format_quantity(field(L, "most"), SS_UNIT_SECONDS, most, sizeof most);
+    ss_text_add(text,
+                "sensitivity: %s to %s in %u run%s with durations moved by a picosecond, a "
+                "spread of %.2g %%",
+                least, most, runs, ss_plural(runs), 100 * field(L, "spread"));
+    return ss_lua_text_push(L, text);
+}
+
 /* result:sensitivity { runs =, seed = } -> { runs =, least =, most =, spread = } */
 int ss_lua_result_sensitivity(lua_State *L)
 {
@@ -87,5 +111,6 @@ int ss_lua_result_sensitivity(lua_State *L)
     ss_lua_set_time(L, "most", found.most);
     ss_lua_set_number(L, "spread", ss_sensitivity_spread(&found));
     ss_lua_strict_row(L, "sensitivity", NULL);
+    ss_lua_row_text(L, sensitivity_text);
     return 1;
 }

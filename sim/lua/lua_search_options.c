@@ -38,6 +38,7 @@ static const ss_opt search_list[] = {
      .kind = SS_OPT_INTEGER,
      .at = CORE(seed),
      .preset = SS_OPT_KEEP,
+     .max = 0x1p53,
      .help = "of every draw; the run's unless given"},
     {.name = "beta",
      .kind = SS_OPT_QUANTITY,

@@ -163,6 +163,14 @@ void ss_lua_strict_row(lua_State *L, const char *noun, const char *optional)
     set_index(L, key, noun, optional, row_index);
 }
 
+void ss_lua_row_text(lua_State *L, lua_CFunction text)
+{
+    lua_getmetatable(L, -1);
+    lua_pushcfunction(L, text);
+    lua_setfield(L, -2, "__tostring");
+    lua_pop(L, 1);
+}
+
 void ss_lua_strict_list(lua_State *L, const char *noun)
 {
     char key[PATH];

@@ -23,6 +23,9 @@ void ss_lua_module_add(lua_State *L, const char *module, const char *name, lua_C
  * those of `optional`, "cargo|behind" or NULL. */
 void ss_lua_strict_row(lua_State *L, const char *noun, const char *optional);
 
+/* What print shows of rows like the one on top of the stack. */
+void ss_lua_row_text(lua_State *L, lua_CFunction text);
+
 /* The table on top of the stack is a list of such rows: elements beyond the one after its last,
  * where ipairs stops, are refused. */
 void ss_lua_strict_list(lua_State *L, const char *noun);

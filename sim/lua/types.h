@@ -121,6 +121,7 @@ int ss_lua_chance_new(lua_State *L); /* soapstone.chance */
 
 /* The options of soapstone.problem, for the help. */
 void ss_lua_problem_help(ss_text *out);
+void ss_lua_events_help(ss_text *out);
 /* Those of searches, likewise. */
 void ss_lua_searches_help(ss_text *out);
 int ss_lua_collective(lua_State *L);    /* soapstone.collective */

@@ -35,7 +35,7 @@ claim("what makes no sense is refused in the words of the script", function()
   fails("option 'compute': unknown option 'sd'", chance, { compute = { "gamma", sd = 1 } })
   fails("compute: a cv (standard deviation over mean) of 0.01; gamma can have from 0.05 to 2, and lognormal any up to 10",
     chance, { compute = { "gamma", cv = 0.01 } })
-  fails("option 'cv' is -0.1; it must be", chance, { compute = { "lognormal", cv = -0.1 } })
+  fails("of -0.1; lognormal can have from above 0 to 10", chance, { compute = { "lognormal", cv = -0.1 } })
   fails("option 'cv' does nothing for samples", chance, { compute = { "samples", cv = 1, values = { 1 } } })
   fails("option 'scaled' does nothing for gamma", chance, { compute = { "gamma", cv = 1, scaled = false } })
   fails("option 'values' is missing (a list of factors)", chance, { compute = { "samples" } })

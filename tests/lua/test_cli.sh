@@ -65,8 +65,8 @@ if grep -q traceback err; then bad "a traceback for a file that is not Lua"; els
 echo 'return 3' >private.lua
 chmod 0 private.lua
 if [ ! -r private.lua ]; then # the superuser reads it
-  expect 3 "cannot read private.lua: Permission denied" simulate -m private.lua -t ring
-  expect 3 "cannot read private.lua: Permission denied" run private.lua
+  expect 2 "cannot read private.lua: Permission denied" simulate -m private.lua -t ring
+  expect 2 "cannot read private.lua: Permission denied" run private.lua
 fi
 rm -f private.lua
 echo 'return 3' >number.lua
@@ -96,6 +96,20 @@ expect 2 "unknown option 'synk'; did you mean 'sync'?" simulate -m mlp -t ring -
 expect 2 "mlp: unknown option 'bach'; did you mean 'batch'?" simulate -m mlp -t x -o model.bach=3
 expect 2 "--model does not go with --dag" simulate --dag x.json -m mlp
 expect 2 "nowhere.json" simulate --dag nowhere.json
+expect 2 "--links is there twice: shared and fifo-hop" simulate -m mlp -t ring --links shared --links fifo-hop
+expect 2 "--record is there twice" simulate -m mlp -t ring -s data_parallel --record a.h5 --record b.h5
+expect 2 "--option links is there twice, and the second time as fifo-hop" simulate -m mlp -t ring -o links=shared -o links=fifo-hop
+expect 2 "--max-segments is for messages that are cut" simulate -m mlp -t ring --max-segments 4
+expect 2 "--seed is -1; it must be from 0 to 2^53" simulate -m mlp -t ring --seed -1
+printf '{"links":[[1e9,0],[1e-300,0]],"routes":[[0,1]],"tasks":[["x",0,5]]}' >slow.json
+expect 2 "slow.json: tasks[0]: 5 bytes over links[1] of 1e-300 B/s" simulate --dag slow.json --links fifo-hop
+expect 2 "--dag is there twice" simulate --dag slow.json --dag slow.json
+expect 2 "--seed does not go with --dag" simulate --dag slow.json --seed 5
+expect 2 "--max-segments is for messages that are cut" simulate --dag slow.json --max-segments 5
+expect 2 "--output is there twice" calibrate slow.json -o a.svg -o b.svg
+expect 0 "max-min fair rates" help links
+expect 0 "of the bandwidth it has; 1 unless given" help events
+expect 0 "a number, or a list with one for each level" help fat_tree
 expect 2 "there is no help on 'conv2'; did you mean 'conv2d'?" help conv2
 expect 2 "there is no help on 'nmtt'; did you mean 'nmt'?" help nmtt
 expect 2 "there is no help on 'frobnicate'; soapstone help topics lists" help frobnicate

@@ -381,6 +381,24 @@ claim("what can never end is said in the names that the script gave", function()
   fails("can never end: device " .. device .. " stands still", function() stuck:start(stuck:strategy "data_parallel"):finish() end)
 end)
 
+claim("what a run tells of its noise, and a collective, print themselves", function()
+  local c = soapstone.collective { topology = quad, bytes = "1 MiB", algorithm = "ring" }
+  contains(tostring(c), "all_reduce of 1.000 MiB over 4 devices by ring: ")
+  contains(tostring(c), "; 24 messages")
+  contains(tostring(c.result:sensitivity { runs = 2 }), " in 2 runs with durations moved by a picosecond, a spread of ")
+end)
+
+claim("seeds are whole numbers from 0, wherever they are given", function()
+  local under = "option 'seed' is -1; it must be at least 0"
+  fails(under, soapstone.chance, { seed = -1, compute = { "lognormal", cv = 0.1 } })
+  fails(under, function() problem:simulate(data):sensitivity { seed = -1 } end)
+  fails(under, soapstone.dag.random, { tasks = 4, seed = -1 })
+  fails(under, soapstone.search.mcmc, problem, { seed = -1 })
+  fails("option 'slow[1.5]'", soapstone.chance, { slow = { [1.5] = 2 } })
+  fails("a cv (standard deviation over mean) of 1000; lognormal can have from above 0 to 10", soapstone.chance,
+    { compute = { "lognormal", cv = 1000 } })
+end)
+
 claim("lists are lists: nothing written into them is passed over", function()
   local run = soapstone.run { topology = pair() }
   run:compute("a", 1)

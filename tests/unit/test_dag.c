@@ -88,7 +88,7 @@ static const struct wrong {
      "tasks[0][2]: 1.5 bytes; a payload is a whole number", SS_EINVAL},
     {FILE_OF(DEVICES, LINKS, ROUTES, "[[\"x\", 0, 1e30]]", "[]"), "are more than 2^63", SS_ERANGE},
     {FILE_OF(DEVICES, LINKS, ROUTES, "[[\"x\", 0, 9000000000000000000]]", "[]"),
-     "x.json: tasks[0]: 9000000000000000000 bytes over link 1 of 1.000 GB/s: transfer is 9e+09 s",
+     "x.json: tasks[0]: 9000000000000000000 bytes over links[0] of 1.000 GB/s: transfer is 9e+09 s",
      SS_ERANGE},
     {FILE_OF(DEVICES, LINKS, ROUTES, "[[\"x\", 0, true]]", "[]"),
      "tasks[0][2]: expected a number of bytes, got true", SS_EFORMAT},

@@ -236,10 +236,12 @@ static void a_bare_name_is_cleaned_up_after_too(void)
 }
 
 /* The superuser may write everywhere, so a child becomes somebody else first. */
-static void no_permission_is_a_failure_of_the_machine(void)
+static void no_permission_to_write_is_a_failure_of_the_machine_and_to_read_wrong_input(void)
 {
     CHECK_OK(ss_file_write(in_folder("kept"), "kept", 4, &err));
+    CHECK_OK(ss_file_write(in_folder("hidden"), "x", 1, &err));
     chmod(in_folder("kept"), 0444);
+    chmod(in_folder("hidden"), 0);
     chmod(folder, 0555);
     fflush(stdout);
     pid_t child = fork();
@@ -251,6 +253,8 @@ static void no_permission_is_a_failure_of_the_machine(void)
         bad |= ss_file_write(in_folder("new"), "x", 1, &err) != SS_EIO;
         bad |= 2 * !strstr(err.text, "Permission denied");
         bad |= 4 * (ss_file_write(in_folder("kept"), "x", 1, &err) != SS_EIO);
+        ss_text text = {0};
+        bad |= 8 * (ss_file_read(in_folder("hidden"), 100, &text, &err) != SS_EINVAL);
         _exit(bad);
     }
     int how = 0;
@@ -259,6 +263,7 @@ static void no_permission_is_a_failure_of_the_machine(void)
     CHECK(WIFEXITED(how) && WEXITSTATUS(how) == 0, "child %d", how);
     CHECK(holds(in_folder("kept"), "kept"), "%s", err.text);
     unlink(in_folder("kept"));
+    unlink(in_folder("hidden"));
 }
 
 static void every_failed_allocation_leaves_nothing(void)
@@ -326,7 +331,7 @@ int main(void)
     RUN(a_full_disk_leaves_the_old_file_and_nothing_else);
     RUN(what_the_killed_left_goes_with_the_next_write_of_that_name);
     RUN(a_bare_name_is_cleaned_up_after_too);
-    RUN(no_permission_is_a_failure_of_the_machine);
+    RUN(no_permission_to_write_is_a_failure_of_the_machine_and_to_read_wrong_input);
     RUN(every_failed_allocation_leaves_nothing);
     RUN(a_pipe_is_not_waited_for);
     RUN(one_file_is_known_by_any_of_its_names);

@@ -65,6 +65,9 @@ function parts.read_options(more)
       soapstone.refuse("--option %s: there are %s.NAME, and options of the problem", key,
         table.concat(known, ".NAME, "))
     end
+    if options[part][name] ~= nil then
+      soapstone.refuse("--option %s is there twice, and the second time as %s", key, value)
+    end
     options[part][name] = parts.value_of(value)
   end
   return options

@@ -58,6 +58,13 @@ local function print_table(problem, results, notes)
   print(report.wrap("assumptions: " .. report.assumptions(results), 100, 2))
 end
 
+-- Into how many pieces says nothing of what is not cut.
+local function refuse_idle_limit(segment)
+  if given["max-segments"] and segment == nil then
+    soapstone.refuse "--max-segments is for messages that are cut: give --segment SIZE too"
+  end
+end
+
 -- What can be said in a word of its own as well as by --option.
 local function take_over(problem)
   for _, name in ipairs { "links", "segment", "max-segments" } do
@@ -69,6 +76,7 @@ local function take_over(problem)
       problem[option] = name == "max-segments" and parts.count(name) or value_of(last(name))
     end
   end
+  refuse_idle_limit(problem.segment)
 end
 
 -- The strategies again and again; those that do not fit are passed over if nobody asked for them.
@@ -125,7 +133,8 @@ local function simulate_model()
 end
 
 local function simulate_dag()
-  refuse_with("--dag", { "model", "topology", "strategy", "by-name", "option", "costs", "record", "repetitions" })
+  refuse_with("--dag", { "model", "topology", "strategy", "by-name", "option", "costs", "record", "repetitions", "seed" })
+  refuse_idle_limit(given.segment)
   local result, finish = soapstone.dag.simulate(last "dag", {
     links = last "links", segment = last "segment",
     max_segments = given["max-segments"] and value_of(last "max-segments"),
