@@ -320,4 +320,65 @@ claim("a script that goes another way is done before the repair", function()
   contains(lines[2], soapstone.unit.show(14 * piece + 10e-3 + 36 * (20e6 / 5e9 + 10e-6), "s") .. ", 1 piece lost")
 end)
 
+claim("what is refused has changed nothing: no message, no receiver, nobody who waits", function()
+  local sim = new()
+  sim:mailbox("m", "b")
+  local got
+  sim:spawn("ghost", function(p)
+    contains(select(2, pcall(p.receive, p, "m", { timeout = "-1 ms" })), "it must be at least 0 s")
+    p:wait "1 ms"
+    equal(p.now, 1e-3)
+  end)
+  sim:spawn("real", function(p) got = p:receive "m" end)
+  sim:spawn("sender", function(p)
+    equal(pcall(p.send, p, "m", 1, "never", { timeout = -1 }), false)
+    p:send("m", 100, "hello")
+  end, { device = "a" })
+  sim:spawn("joiner", function(p)
+    local task = p:start("a", "0.5 ms")
+    equal(pcall(p.join, p, task, { timeout = "-1 ms" }), false)
+    equal(pcall(p.join, p, task, 99), false)
+    p:wait "10 ms"
+    equal(p.now, 10e-3)
+  end)
+  sim:run()
+  equal(got, "hello")
+end)
+
+claim("times that are none are refused wherever they are given", function()
+  for _, time in ipairs { 1 / 0, 1e300, 9.21e6 } do
+    for what, f in soapstone.pairs {
+      ["p:wait: how long"] = function(p) p:wait(time) end,
+      ["p:receive: option 'timeout'"] = function(p) p:receive(nil, { timeout = time }) end,
+      ["p:join: option 'timeout'"] = function(p) p:join(p:start("a", 1), { timeout = time }) end,
+    } do
+      local sim = new()
+      sim:spawn("w", f)
+      contains(fails("times end after 106 days", sim.run, sim), what)
+    end
+    local sim = new()
+    fails("sim:run: option 'until'", sim.run, sim, { ["until"] = time })
+  end
+end)
+
+claim("a process that gives way by itself, fails with a value, or never ends to begin is told so", function()
+  local function run(f, o)
+    local sim = new()
+    sim:spawn("w", f, o)
+    return select(2, pcall(sim.run, sim))
+  end
+  contains(run(function() coroutine.yield() end), "process 'w' called coroutine.yield")
+  contains(run(function() coroutine.yield() end), "test_processes.lua:")
+  contains(run(function(p) return p:receive "nobox" end), "test_processes.lua:")
+  equal(run(function() error { code = 7 } end).code, 7)
+  contains(run(function() error() end), "process 'w': error() without a message")
+  local finished = soapstone.run { topology = star() }
+  finished:finish()
+  fails("process.new: the run that was given is finished", process.new, { run = finished })
+  local sim = new()
+  local function again() sim:spawn("w", again) end
+  sim:spawn("w", again)
+  contains(select(2, pcall(sim.run, sim)), "that begin at 0 s: they spawn each other without end")
+end)
+
 check.done()

@@ -20,6 +20,9 @@ local soapstone = require "soapstone"
 
 local refuse, nearest, ordered = soapstone.refuse, soapstone.nearest, soapstone.pairs
 
+-- A time beyond is none of a run; and so many processes that begin at one instant spawn each other without end.
+local LONGEST <const>, MOST_AT_ONCE <const> = 9.2e6, 100000
+
 -- Times are compared as whole picoseconds, as the run has them.
 local function picoseconds(seconds)
   return math.tointeger(math.floor(seconds * 1e12 + 0.5))
@@ -28,8 +31,21 @@ end
 local function read_seconds(value, what)
   local ok, seconds = pcall(soapstone.unit.read, value, "s")
   if not ok then refuse("%s: %s", what, (seconds:gsub("^.-: the quantity:? ?", ""))) end
-  if not (seconds >= 0) then refuse("%s is %s s", what, seconds) end
+  if not (seconds >= 0) then refuse("%s is %s s; it must be at least 0 s", what, seconds) end
+  if seconds > LONGEST then refuse("%s is %s s; times end after 106 days (9.22e6 s)", what, seconds) end
   return seconds
+end
+
+-- The picosecond that is so many seconds from now.
+local function time_from_now(sim, seconds, what)
+  local now, time = picoseconds(sim.world.now), picoseconds(read_seconds(seconds, what))
+  if time > math.maxinteger - now then refuse("%s is %s s; times end after 106 days (9.22e6 s)", what, seconds) end
+  return now + time
+end
+
+-- As an option; nil: none is given.  Read before anything else is done, so that what is refused has changed nothing.
+local function read_timeout(sim, o, what)
+  return o.timeout ~= nil and time_from_now(sim, o.timeout, what .. ": option 'timeout'") or nil
 end
 
 local function check_options(given, known, what)
@@ -175,11 +191,12 @@ function process.new(o)
       if name ~= "run" then refuse("process.new: option '%s' is of the run that was given: start it with it", name) end
     end
   end
+  if world.finished then refuse "process.new: the run that was given is finished, and time no longer passes in it" end
   if not world.topology then refuse "process.new: the run has no topology, whose devices could be named" end
   local sim = setmetatable({
     world = world, devices = {}, device_names = {}, mailboxes = {}, of_device = {}, processes = {},
     ready = queue(), waiting = {}, timers = {}, arriving = {}, foreground = 0, timer_order = 0,
-    at = picoseconds(world.now), current = false,
+    at = picoseconds(world.now), current = false, began_at = -1, began = 0,
   }, Sim)
   for i, device in ipairs(world.topology:device_list()) do
     sim.devices[device.name], sim.device_names[i] = i, device.name
@@ -222,7 +239,14 @@ function Sim.__methods:spawn(name, f, o)
   o = check_options(o, { "background", "device" }, "sim:spawn")
   if not self.current then check_time(self, "sim:spawn: the script") end
   local device = o.device ~= nil and device_of(self, o.device, "sim:spawn: option 'device'") or nil
-  local p = setmetatable({ name = name, sim = self, device = device, background = o.background and true or false,
+  local now, defined = picoseconds(self.world.now), debug.getinfo(f, "S")
+  if now ~= self.began_at then self.began_at, self.began = now, 0 end
+  self.began = self.began + 1
+  if self.began > MOST_AT_ONCE then
+    refuse("sim:spawn: process '%s' would be one of more than %d that begin at %s: they spawn each other without end",
+      name, MOST_AT_ONCE, soapstone.unit.show(now * 1e-12, "s"))
+  end
+  local p = setmetatable({ place = ("%s:%d: "):format(defined.short_src, defined.linedefined), name = name, sim = self, device = device, background = o.background and true or false,
     mailbox = new_mailbox("of " .. name, device), thread = coroutine.create(f) }, Process)
   self.processes[#self.processes + 1] = p
   if not p.background then self.foreground = self.foreground + 1 end
@@ -292,11 +316,25 @@ end
 -- An error keeps the line of the script that made it, and gets the name of the process.  That of a script's own is
 -- noted as said in its words, so that nobody takes it for a fault of this file.
 local function raise(p, message)
-  message = tostring(message)
+  if type(message) == "table" or type(message) == "userdata" then error(message, 0) end -- somebody's own, to be caught
+  message = message == nil and "error() without a message" or tostring(message)
   local place, rest = message:match "^([^\n]-:%d+: )(.*)$"
   local by = debug.getinfo(p.thread, 0, "Sf")
   if by and (by.what ~= "C" or by.func == error or by.func == assert) then pcall(refuse, "%s", rest or message) end
+  -- The last call of a function leaves no line of it: then the process has the line it begins at.
+  if not place and by and by.what == "C" and by.func ~= error then place = p.place end
   error(("%sprocess '%s': %s"):format(place or "", p.name, rest or message), 0)
+end
+
+-- A coroutine that gave way by itself: nobody knows when it is to go on.
+local function refuse_yield(sim, p)
+  local at = debug.getinfo(p.thread, 1, "Sl")
+  p.done = true
+  if not p.background then sim.foreground = sim.foreground - 1 end
+  local place = at and at.currentline > 0 and ("%s:%d: "):format(at.short_src, at.currentline) or p.place
+  local message = ("process '%s' called coroutine.yield, and nothing says when it goes on: p:wait lets time pass"):format(p.name)
+  pcall(refuse, "%s", message)
+  error(place .. message, 0)
 end
 
 local function go_on(sim)
@@ -311,6 +349,8 @@ local function go_on(sim)
       if not p.background then sim.foreground = sim.foreground - 1 end
       if not ok then raise(p, message) end
       check_time(sim, ("process '%s'"):format(p.name))
+    elseif not p.why then
+      refuse_yield(sim, p)
     end
   end
 end
@@ -383,8 +423,7 @@ end
 
 -- p:wait(seconds)
 function methods:wait(seconds)
-  local time = read_seconds(seconds, "p:wait: how long")
-  add_timer(self.sim, picoseconds(self.sim.world.now) + picoseconds(time), self, function() wake(self) end)
+  add_timer(self.sim, time_from_now(self.sim, seconds, "p:wait: how long"), self, function() wake(self) end)
   sleep(self, function() return "waits for a time to pass" end)
 end
 
@@ -392,18 +431,19 @@ end
 function methods:join(...)
   local list = table.pack(...)
   local o = type(list[list.n]) == "table" and check_options(table.remove(list), { "timeout" }, "p:join") or {}
-  local wait, world = { p = self, left = 0 }, self.sim.world
+  local wait, world, left = { p = self, left = 0 }, self.sim.world, {}
+  local until_then = read_timeout(self.sim, o, "p:join")
   for _, task in ipairs(list) do
-    if world:task(task).stage ~= "done" then
-      wait.left = wait.left + 1
-      self.sim.waiting[task] = self.sim.waiting[task] or {}
-      table.insert(self.sim.waiting[task], wait)
-    end
+    if world:task(task).stage ~= "done" then left[#left + 1] = task end
+  end
+  for _, task in ipairs(left) do
+    wait.left = wait.left + 1
+    self.sim.waiting[task] = self.sim.waiting[task] or {}
+    table.insert(self.sim.waiting[task], wait)
   end
   if wait.left == 0 then return true end
-  if o.timeout ~= nil then
-    local time = picoseconds(read_seconds(o.timeout, "p:join: option 'timeout'"))
-    add_timer(self.sim, picoseconds(world.now) + time, self, function()
+  if until_then then
+    add_timer(self.sim, until_then, self, function()
       wait.void = true
       wake(self, false)
     end)
@@ -456,6 +496,7 @@ end
 -- p:send(to, bytes, value, { from =, route =, name =, timeout = }) -> whether it arrived in time
 function methods:send(to, bytes, value, o)
   o = check_options(o, { "from", "name", "route", "timeout" }, "p:send")
+  read_timeout(self.sim, o, "p:send")
   local task = post(self, to, bytes, value, o, "p:send")
   if self:join(task, { timeout = o.timeout }) then return true end
   self.sim.arriving[task] = nil -- whoever sends it again sends another message
@@ -465,15 +506,15 @@ end
 -- p:receive(mailbox, { timeout = }) -> value, who sent it; nothing if none came in time
 function methods:receive(from, o)
   o = check_options(o, { "timeout" }, "p:receive")
+  local until_then = read_timeout(self.sim, o, "p:receive")
   local box = from == nil and self.mailbox or mailbox_of(self.sim, from, "p:receive: the mailbox")
   if not box.messages:is_empty() then
     local message = box.messages:take()
     return message.value, message.from
   end
   box.receivers:put(self)
-  if o.timeout ~= nil then
-    local time = picoseconds(read_seconds(o.timeout, "p:receive: option 'timeout'"))
-    add_timer(self.sim, picoseconds(self.sim.world.now) + time, self, function()
+  if until_then then
+    add_timer(self.sim, until_then, self, function()
       box.receivers:remove(self)
       wake(self)
     end)
