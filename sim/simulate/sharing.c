@@ -32,12 +32,13 @@ void ss_sharing_free(ss_sharing *s)
     ss_free(s->free_slot);
     ss_free(s->dirty);
     ss_free(s->reset);
-    ss_free(s->solve_class);
     ss_free(s->solve_lane);
     ss_free(s->fill_class);
+    ss_free(s->sleeper);
     ss_free(s->changed);
     ss_free(s->watch);
     ss_free(s->forced);
+    ss_free(s->seed);
     ss_free(s->filling);
     ss_free(s);
 }
@@ -45,9 +46,10 @@ void ss_sharing_free(ss_sharing *s)
 size_t ss_sharing_memory(const ss_sharing *s)
 {
     size_t per_class = sizeof *s->class + sizeof *s->clock + sizeof *s->dirty +
-                       sizeof *s->solve_class + sizeof *s->fill_class + sizeof *s->changed;
+                       sizeof *s->fill_class + sizeof *s->sleeper + sizeof *s->changed;
     size_t per_lane = sizeof *s->lane + sizeof *s->more + sizeof *s->reset + sizeof *s->solve_lane +
-                      sizeof *s->forced + sizeof *s->watch + sizeof *s->filling;
+                      sizeof *s->forced + sizeof *s->watch + sizeof *s->seed +
+                      2 * sizeof *s->filling;
     return sizeof *s + s->class_cap * per_class + s->lane_cap * per_lane +
            s->of_cap * (sizeof *s->of_class + sizeof *s->at + sizeof *s->row) +
            s->flow_cap * sizeof *s->flow + ss_ends_memory(&s->ends) +
@@ -97,7 +99,8 @@ static ss_status reserve_lanes(ss_sharing *s, size_t need, ss_error *err)
         (e = SS_REGROW(s->solve_lane, need, "shared links", err)) ||
         (e = SS_REGROW(s->watch, need, "shared links", err)) ||
         (e = SS_REGROW(s->forced, need, "shared links", err)) ||
-        (e = SS_REGROW(s->filling, need, "shared links", err)))
+        (e = SS_REGROW(s->seed, need, "shared links", err)) ||
+        (e = SS_REGROW(s->filling, 2 * need, "shared links", err)))
         return e;
     s->lane_cap = (uint32_t)need;
     return SS_OK;
@@ -111,8 +114,8 @@ static ss_status reserve_classes(ss_sharing *s, size_t need, ss_error *err)
     if ((e = SS_REGROW(s->class, need, "flows of paths", err)) ||
         (e = SS_REGROW(s->clock, need, "flows of paths", err)) ||
         (e = SS_REGROW(s->dirty, need, "flows of paths", err)) ||
-        (e = SS_REGROW(s->solve_class, need, "flows of paths", err)) ||
         (e = SS_REGROW(s->fill_class, need, "flows of paths", err)) ||
+        (e = SS_REGROW(s->sleeper, need, "flows of paths", err)) ||
         (e = SS_REGROW(s->changed, need, "flows of paths", err)))
         return e;
     s->class_cap = (uint32_t)need;

@@ -13,8 +13,8 @@
  * Fast, because
  *   flows of one path, weight and cap have one rate: they are one class, with a clock that says what
  *     each of its flows was served, and a heap of when they end by that clock;
- *   a change leaves alone every rate that is reached before the change is felt, and of the others
- *     those that full links do not connect with it;
+ *   a change leaves alone every rate that is reached before the change is felt, and wakes others
+ *     link by link, as far as something is another than it was;
  *   when the first flow of a class ends is known roughly at once and exactly when it comes to matter.
  *
  * The order of equal shares is by link (capped classes behind all links), so the filling has one

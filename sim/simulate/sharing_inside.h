@@ -35,7 +35,7 @@ typedef struct ss_flow_class {
     uint32_t weight;      /* of one */
     uint32_t bottleneck;  /* the lane that holds it back */
     uint32_t first, last; /* its lanes: of_class[first] .. of_class[last - 1] */
-    uint32_t stamp;       /* the last solve that takes it in, and, one more, gave it a rate */
+    uint32_t stamp;       /* the last solve in which it was open, and, one more, got its rate */
     bool dirty;           /* flows came or went since the last settle */
     bool moved;           /* dirty, and its flows are more or fewer than at the last settle */
     bool exact;           /* when its first flow ends is, and not a time before it */
@@ -55,24 +55,30 @@ typedef struct ss_class_clock {
 /* What can hold flows back: a link, or, numbered behind them, the cap of a class.  A cache line.  Lane 0
  * is none, and nothing is ever read from it. */
 typedef struct ss_lane {
+    /* No two of `held`, `open` and `used` stand beside each other: compilers would read both at once
+     * where they were written one by one, and machines wait then. */
     int64_t capacity;
-    int64_t used;   /* by all flows; of caps it means nothing, and can wrap */
-    int64_t limit;  /* beyond this it could be full; INT64_MAX: it is marked, or watched */
-    uint64_t held;  /* while solving: what those without a rate had before */
-    uint64_t open;  /* and their weight */
-    double level;   /* rate by weight at which it is full; INFINITY: it is not */
-    uint32_t look;  /* the last solve that looks into it; UINT32_MAX: not marked */
+    uint64_t held; /* while solving: what those without a rate had before */
+    int64_t limit; /* of `used`: beyond it could be full; INT64_MAX: it is marked, or watched */
+    uint64_t open; /* while solving: weight of those without a rate */
+    double level;  /* rate by weight at which it is full; INFINITY: it is not */
+    int64_t used;  /* by all flows; of caps it means nothing, and can wrap */
+    uint32_t look; /* the last solve that has it in its heap, and, one more, that woke it or is done
+                    * with it; UINT32_MAX: not marked */
     uint32_t first; /* classes with flows on it: row[first] .. row[first + n - 1] */
     uint32_t n;
     bool marked; /* it is full, or wanted by this settle: solves look into it */
+    bool own;    /* while solving: it may hold back classes where it did, which wait for that */
 } ss_lane;
 
 /* What is less often asked of a lane. */
 typedef struct ss_lane_more {
-    uint64_t weight;     /* of all flows on it */
-    double level_weight; /* of the flows that it holds back */
-    uint64_t came;       /* weight that came since the last settle */
-    uint32_t counted;    /* the settle that reset it */
+    uint64_t weight;    /* of all flows on it */
+    double fill_key;    /* when it was full: left / open, rounded, */
+    int64_t fill_left;  /* what was left for those that it holds back, */
+    uint64_t fill_open; /* and their weight */
+    uint64_t came;      /* weight that came since the last settle */
+    uint32_t counted;   /* the settle that reset it */
 } ss_lane_more;
 
 /* A class on a lane: the lane is the class's k-th. */
@@ -116,15 +122,17 @@ struct ss_sharing {
 
     uint32_t *dirty, *reset; /* classes [dirties]; lanes with another capacity [resets] */
     uint32_t dirties, resets;
-    uint32_t *solve_class, *solve_lane, *fill_class; /* of the solve under way */
-    uint32_t solve_classes, solve_lanes;
+    uint32_t *sleeper;                 /* lanes that may hold back again, [classes] */
+    uint32_t *solve_lane, *fill_class; /* lanes that the solve under way woke; classes at work */
+    uint32_t solve_lanes;
     uint32_t *forced; /* lanes that the settle under way marked */
     uint32_t forceds;
     uint32_t *changed; /* classes whose rates it changed */
     uint32_t changeds;
     uint32_t *watch; /* lanes that were beyond their limit in the midst of the solve under way */
     uint32_t watches;
-    ss_filling *filling; /* a heap */
+    uint32_t *seed;      /* lanes from which a solve sets out */
+    ss_filling *filling; /* a heap, of two entries a lane at most */
     uint32_t fillings;
     uint32_t epoch, settles;
     ss_time now;
@@ -166,9 +174,8 @@ static inline int64_t ss_class_sum(int64_t rate, uint32_t flows)
     return (int64_t)((uint64_t)rate * flows);
 }
 
-/* Fills the lanes of solve_lane: classes whose stamp is the epoch have their rate then, and that is
- * the epoch and one more. */
-void ss_sharing_fill(ss_sharing *s);
+/* From these lanes on, and what they touch, all that is reached at `felt` or later is found again. */
+void ss_sharing_fill(ss_sharing *s, double felt, const uint32_t *seed, uint32_t seeds);
 
 /* After its first flow is another, or its rate: when that ends, roughly, not before `earliest`. */
 void ss_class_set_end(ss_sharing *s, uint32_t class, ss_time earliest);

@@ -9,16 +9,11 @@
  *   where a lane has another capacity: its level, or its new capacity by the weight of all its flows.
  * Levels are rounded here, so the sum is taken a little low, which only means more work.
  *
- * Above it, only classes that are connected with the change by lanes can have other rates: they
- * and their full lanes are filled again.  A lane that was not full connects nothing as long as it does
- * not fill up: its sum is minded, and if it comes within a unit a flow of the capacity, what was found
- * is right but for that lane, which is then the next change, first felt where the lane fills up.
- * (With more than a unit a flow to spare it can never be the next to be full: each flow on it has its
- * level or less than a unit below.)
- *
- * Most instants touch some tens of classes on a few lanes, so what counts is that these loops have no
- * branches where none can be foreseen: an entry is written in any case, and counted if it is wanted;
- * marked lanes and others are treated alike, two at a time.
+ * Above it, full lanes are filled again as far as the change reaches (sharing_fill.c).  A lane that was not
+ * full passes nothing on as long as it does not fill up: its sum is minded, and if it comes within a
+ * unit a flow of the capacity, what was found is right but for that lane, which is then the next change,
+ * first felt where the lane fills up.  (With more than a unit a flow to spare it can never be the next to
+ * be full: each flow on it has its level or less than a unit below.)
  */
 #include <math.h>
 
@@ -51,8 +46,8 @@ static double felt_on_lane(const ss_sharing *s, uint32_t lane)
     const ss_lane *l = &s->lane[lane];
     const ss_lane_more *m = &s->more[lane];
     if (is_full(l))
-        return (l->level * m->level_weight - (double)m->weight) /
-               (m->level_weight + (double)m->came);
+        return (l->level * (double)m->fill_open - (double)m->weight) /
+               (double)(m->fill_open + m->came);
     if (l->marked && m->counted == s->settles)
         return ((double)(l->capacity - l->used) - (double)m->weight) / (double)m->came;
     return INFINITY;
@@ -111,103 +106,7 @@ static double level_of_overfull(const ss_sharing *s, uint32_t lane)
     return level * rounded_low;
 }
 
-/* ---- what is filled again ------------------------------------------------------------------ */
-
-static inline uint32_t look_into(ss_lane *lanes, uint32_t lane, uint32_t epoch, uint32_t *list,
-                                 uint32_t n)
-{
-    uint32_t look = lanes[lane].look, wanted = look < epoch;
-    list[n] = lane;
-    lanes[lane].look = look + ((epoch - look) & -wanted);
-    return n + wanted;
-}
-
-SS_OWN_LOOP uint32_t look_into_lanes(const ss_sharing *s, const ss_flow_class *c, uint32_t n)
-{
-    ss_lane *lanes = s->lane;
-    uint32_t *list = s->solve_lane, epoch = s->epoch;
-    for (const uint32_t *of = s->of_class + c->first, *end = s->of_class + c->last; of < end;
-         of += 2) {
-        n = look_into(lanes, of[0], epoch, list, n);
-        n = look_into(lanes, of[1], epoch, list, n);
-    }
-    return n;
-}
-
-/* What is left of a lane for those without a rate, who are taken in. */
-SS_OWN_LOOP uint32_t open_lane(ss_sharing *s, uint32_t lane, double felt, uint32_t n)
-{
-    ss_lane *l = &s->lane[lane];
-    ss_flow_class *classes = s->class;
-    uint32_t *list = s->solve_class, epoch = s->epoch;
-    uint64_t held = 0, open = 0;
-    for (const ss_on_lane *on = s->row + l->first, *end = on + l->n; on < end; on++) {
-        ss_flow_class *c = &classes[on->class];
-        uint64_t in = -(uint64_t)(c->level >= felt); /* every bit, or none */
-        held += (uint64_t)c->sum & in;
-        open += c->open & in;
-        uint32_t behind = (epoch - c->stamp) & (uint32_t)in;
-        list[n] = on->class;
-        n += behind != 0;
-        c->stamp += behind;
-    }
-    l->held = held;
-    l->open = open;
-    if (ss_lane_is_cap(s, lane)) { /* of one flow; its level needs no filling */
-        uint32_t weight = l->n ? classes[s->row[l->first].class].weight : 1;
-        l->open = open ? weight : 0;
-        l->level = (double)l->capacity / weight;
-        return n;
-    }
-    l->level = INFINITY;
-    s->more[lane].level_weight = 0;
-    return n;
-}
-
-static void take_in(ss_sharing *s, uint32_t class)
-{
-    ss_flow_class *c = &s->class[class];
-    if (c->stamp == s->epoch)
-        return;
-    c->stamp = s->epoch + !c->count; /* nothing is found for those that leave */
-    s->solve_class[s->solve_classes++] = class;
-}
-
-/* Stamps of earlier solves are less than the epoch, and there are fewer numbers than solves in a
- * long run. */
-static void next_epoch(ss_sharing *s)
-{
-    if (s->epoch > UINT32_MAX - 4) {
-        for (uint32_t i = 1; i <= s->classes; i++)
-            s->class[i].stamp = 0;
-        for (uint32_t i = 1; i <= s->lanes; i++)
-            s->lane[i].look = s->lane[i].marked ? 0 : UINT32_MAX;
-        s->epoch = 0;
-    }
-    s->epoch += 2;
-}
-
-/* From the lanes in `seed` on, and, the first time, from the classes whose flows came and went. */
-static void gather(ss_sharing *s, double felt, const uint32_t *seed, uint32_t seeds, bool first)
-{
-    next_epoch(s);
-    s->solve_classes = s->solve_lanes = 0;
-    uint32_t lanes = 0;
-    for (uint32_t i = 0; i < seeds; i++)
-        lanes = look_into(s->lane, seed[i], s->epoch, s->solve_lane, lanes);
-    for (uint32_t i = 0; first && i < s->dirties; i++)
-        if (s->class[s->dirty[i]].moved)
-            take_in(s, s->dirty[i]);
-    uint32_t classes = s->solve_classes;
-    for (uint32_t i = 0, k = 0; i < lanes || k < classes;) { /* both grow */
-        for (; k < classes; k++)
-            lanes = look_into_lanes(s, &s->class[s->solve_class[k]], lanes);
-        for (; i < lanes; i++)
-            classes = open_lane(s, s->solve_lane[i], felt, classes);
-    }
-    s->solve_lanes = lanes;
-    s->solve_classes = classes;
-}
+/* ---- what wakes -------------------------------------------------------------------------- */
 
 static void force(ss_sharing *s, uint32_t lane)
 {
@@ -242,7 +141,7 @@ static void set_level_of_brimful(ss_sharing *s, uint32_t lane)
         if (!c->count || c->level <= level)
             continue;
         level = c->level;
-        s->more[lane].level_weight = (double)c->open;
+        s->more[lane].fill_open = c->open;
     }
     l->level = level;
 }
@@ -332,7 +231,7 @@ static bool take_stock(ss_sharing *s)
             c->sum = sum;
             c->counted = c->count;
             if (!c->count)
-                c->level = -1; /* it is about to leave: nothing is found for it */
+                c->level = -INFINITY; /* it is about to leave: nothing is found for it */
         } else if (c->moved) {
             count_more(s, s->dirty[i]);
         }
@@ -347,18 +246,41 @@ static bool take_stock(ss_sharing *s)
     return any;
 }
 
+/* Lanes that changed, and those of classes whose flows came or went. */
+static uint32_t first_seeds(ss_sharing *s)
+{
+    uint32_t n = 0;
+    s->settles++; /* so that `counted` tells which are in the list */
+    for (uint32_t i = 0; i < s->resets; i++) {
+        s->more[s->reset[i]].counted = s->settles;
+        s->seed[n++] = s->reset[i];
+    }
+    for (uint32_t i = 0; i < s->dirties; i++) {
+        const ss_flow_class *c = &s->class[s->dirty[i]];
+        for (uint32_t k = c->first; c->moved && k < c->last; k++) {
+            uint32_t lane = s->of_class[k];
+            if (!s->lane[lane].marked || s->more[lane].counted == s->settles)
+                continue;
+            s->more[lane].counted = s->settles;
+            s->seed[n++] = lane;
+        }
+    }
+    return n;
+}
+
 static void solve(ss_sharing *s)
 {
-    const uint32_t *seed = s->reset;
-    uint32_t seeds = s->resets;
     double felt = first_felt(s);
-    for (bool first = true; first || seeds; first = false) {
-        gather(s, felt, seed, seeds, first);
-        ss_sharing_fill(s);
+    const uint32_t *seed = s->seed;
+    uint32_t seeds = first_seeds(s);
+    for (;;) {
+        ss_sharing_fill(s, felt, seed, seeds);
         mark_lanes(s);
         uint32_t from = force_overfull(s);
         seed = s->forced + from;
         seeds = s->forceds - from;
+        if (!seeds)
+            break;
         felt = INFINITY;
         for (uint32_t i = 0; i < seeds; i++)
             felt = fmin(felt, level_of_overfull(s, seed[i]));
