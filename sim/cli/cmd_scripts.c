@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/host.h"
 #include "io/file.h"
+#include "io/plot.h"
 #include "io/record.h"
 #include "io/strategy_file.h"
 #include "io/trajectory.h"
@@ -181,7 +182,7 @@ static int draw(ss_cli *cli)
 {
     const char *output = ss_args_value(cli, "output");
     ss_error err;
-    if (output && ss_file_check_regular(output, &err)) {
+    if (output && (ss_file_check_regular(output, &err) || ss_plot_check_ending(output, &err))) {
         ss_fail_in(&err, "--output");
         return ss_cli_fail(&err);
     }

@@ -279,6 +279,12 @@ static ss_status format_of(const char *path, const char **format, ss_error *err)
                    path);
 }
 
+ss_status ss_plot_check_ending(const char *path, ss_error *err)
+{
+    const char *format;
+    return format_of(path, &format, err);
+}
+
 static ss_status find_script(const char *figure, const ss_plot_options *o, ss_text *script,
                              ss_error *err)
 {

@@ -46,6 +46,9 @@ typedef struct ss_plot_options {
 ss_status ss_plot_data(const ss_view *v, ss_plot_kind kind, const ss_plot_options *o, ss_text *out,
                        ss_error *err);
 
+/* Refuses a path whose ending is none of these, before anything is drawn. */
+ss_status ss_plot_check_ending(const char *path, ss_error *err);
+
 /* Draws into `path`, whose ending (.svg, .png, .pdf) says the format, and keeps the table beside it
  * as PATH.tsv.  Nothing appears under its final name before both are whole.  Without gnuplot
  * SS_EUNSUPPORTED; if gnuplot fails SS_EIO with what it said. */

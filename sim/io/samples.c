@@ -1,6 +1,7 @@
 /* samples.c - a table of times, cut into curves. */
 #include "io/samples.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,9 @@
 #include "io/csv.h"
 
 enum { UNIT = 24, NAME = 200 };
+
+/* Tables round both, to three digits or so. */
+static const double SAME_RATE = 0.05;
 
 static const struct column {
     const char *name;
@@ -183,6 +187,18 @@ static ss_status read_positive(const reader *r, int c, double *out, ss_error *er
     return s ? fail_column(r, c, err) : SS_OK;
 }
 
+/* Where a row has both its seconds count, and a bandwidth that says otherwise is noted. */
+static ss_status compare_rate(const reader *r, const ss_sample *s, ss_error *err)
+{
+    double rate;
+    if (!*text_of(r, SS_SAMPLES_BANDWIDTH) || !*text_of(r, SS_SAMPLES_SECONDS) || !(s->bytes > 0))
+        return SS_OK;
+    ss_status status = read_positive(r, SS_SAMPLES_BANDWIDTH, &rate, err);
+    if (!status && fabs(s->bytes / s->seconds / rate - 1) > SAME_RATE)
+        r->out->other_rates++;
+    return status;
+}
+
 static ss_status read_time(const reader *r, ss_sample *s, bool *there, ss_error *err)
 {
     double rate = 0;
@@ -300,6 +316,8 @@ static ss_status read_row(reader *r, ss_error *err)
     if (s)
         return fail_column(r, SS_SAMPLES_BYTES, err);
     s = read_time(r, &row, &there, err);
+    if (!s && there)
+        s = compare_rate(r, &row, err);
     r->out->skipped += !s && !there;
     if (s || !there)
         return s;

@@ -2,7 +2,7 @@
  *
  *   bytes      size, as pattern.h counts; a unit may follow ("64 KiB")
  *   seconds    time of one operation, likewise ("35.2 us"); or
- *   bandwidth  bytes over time ("24.8 GB/s"), instead of the seconds
+ *   bandwidth  bytes over time ("24.8 GB/s"), instead of the seconds, which count where both are there
  *   weight     how many rows like the others it counts for; 1 unless there
  *   curve      rows with one text are one curve; all are one unless there
  *   operation, algorithm, ranks     pattern.h; what a curve is of; p2p unless there
@@ -46,7 +46,9 @@ typedef struct ss_samples_curve {
 typedef struct ss_samples {
     ss_samples_curve *curve; /* [n], in the order of their first rows */
     uint32_t n, cap, skipped;
-} ss_samples; /* {0} is empty */
+    uint32_t
+        other_rates; /* rows whose bandwidth is not, to 5 %, what their seconds come to: those count */
+} ss_samples;        /* {0} is empty */
 
 /* column[c]: what the file calls the column, "time_us [us]", or NULL: by our name. */
 ss_status ss_samples_read(const char *path, const char *const column[SS_SAMPLES_COLUMNS],

@@ -110,8 +110,9 @@ static int calibrate_read(lua_State *L)
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     lua_pushinteger(L, s->skipped);
+    lua_pushinteger(L, s->other_rates);
     ss_samples_free(s); /* not to wait for the collector */
-    return 2;
+    return 3;
 }
 
 /* -- fit -------------------------------------------------------------------------------------- */
@@ -669,7 +670,8 @@ void ss_lua_add_plot_calibration(lua_State *L)
 static const ss_lua_method functions[] = {
     {"fit", calibrate_fit,
      "({ rows =, operation =, ranks =, ... }) -> fit: latency, bandwidth, curve"},
-    {"read", calibrate_read, "(path, { columns = }) -> list of curves, rows without a time"},
+    {"read", calibrate_read,
+     "(path, { columns = }) -> list of curves, rows without a time, rows of another bandwidth"},
     {NULL, NULL, NULL},
 };
 

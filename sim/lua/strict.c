@@ -119,6 +119,11 @@ static int row_index(lua_State *L)
             return 1;
         }
     sort_names(names, n);
+    uint32_t apart = 0; /* an optional field that is there is named once */
+    for (uint32_t i = 0; i < n; i++)
+        if (!apart || strcmp(names[apart - 1], names[i]))
+            names[apart++] = names[i];
+    n = apart;
     ss_lua_name(what, sizeof what, "a %s has no field", noun);
     return ss_lua_unknown(L, what, word, names, n);
 }

@@ -60,6 +60,20 @@ static double between(const spot *a, const spot *b, double bytes)
     return a->seconds * pow(b->seconds / a->seconds, part);
 }
 
+/* The first spot of at least so many bytes; there is one. */
+static uint32_t first_not_below(const spot *s, uint32_t n, double bytes)
+{
+    uint32_t low = 0, high = n - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s[middle].bytes < bytes)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Each row, by the curve without its size.  At the ends there is nothing to go by. */
 ss_status ss_fit_try_curve(ss_fit *f, ss_error *err)
 {
@@ -79,11 +93,8 @@ ss_status ss_fit_try_curve(ss_fit *f, ss_error *err)
         double bytes = path.bytes / path.steps;
         if (of->streamed != streamed || !(n && bytes > s[0].bytes && bytes < s[n - 1].bytes))
             continue;
-        uint32_t low = 0, high = n - 1;
-        while (low + 1 < high && s[low + 1].bytes < bytes)
-            low++;
-        while (high > low + 1 && s[high - 1].bytes > bytes)
-            high--;
+        uint32_t at = first_not_below(s, n, bytes), low = at - 1;
+        uint32_t high = s[at].bytes > bytes ? at : at + 1;
         double fitted = between(&s[low], &s[high], bytes) * path.steps;
         f->row[i].left_out = fitted / of->seconds - 1;
         error[errors++] = f->row[i].left_out;

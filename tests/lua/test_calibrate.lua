@@ -175,6 +175,7 @@ claim("streamed messages tell latency from half size", function()
     rows[2 * i] = { bytes = 4 ^ (i + 3), seconds = held, method = "streamed" }
   end
   local fit = calibrate.fit { rows = rows }
+  fails("there are bandwidth, half_size and latency", function() return fit.errors.elephants end)
   assert(fit.apart)
   near(fit.latency, 3e-6)
   near(fit.half_size, 20e3)
@@ -218,4 +219,16 @@ claim("the figure's table has every row", function()
 end)
 
 os.remove "times.csv"
+claim("a fit takes about as long a row, however many there are", function()
+  local function seconds(n)
+    local rows = {}
+    for i = 1, n do rows[i] = { bytes = 1023 + i, seconds = 4e-6 + (1023 + i) / 1e10 } end
+    local began = os.clock()
+    calibrate.fit { rows = rows }
+    return os.clock() - began
+  end
+  local few, many = seconds(20000), seconds(120000)
+  if many > 15 * few then error(("%g s and %g s for six times as many rows"):format(few, many)) end
+end)
+
 check.done()

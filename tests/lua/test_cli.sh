@@ -106,6 +106,16 @@ expect 2 "slow.json: tasks[0]: 5 bytes over links[1] of 1e-300 B/s" simulate --d
 expect 2 "--dag is there twice" simulate --dag slow.json --dag slow.json
 expect 2 "--seed does not go with --dag" simulate --dag slow.json --seed 5
 expect 2 "--max-segments is for messages that are cut" simulate --dag slow.json --max-segments 5
+printf 'bytes,seconds,bandwidth\n1024,4e-6,1e9\n65536,10e-6,6.55e9\n8388608,843e-6,9e9\n' >rates.csv
+expect 0 "2 rows with a bandwidth that is not its bytes over its seconds: the seconds count" calibrate rates.csv
+expect 2 "--output: cannot tell the format of out.xyz" calibrate rates.csv -o out.xyz
+if test -s out; then bad "a page before the refusal"; else ok; fi
+expect 2 "--width is of the figure: give --output FILE too" calibrate rates.csv --width 5
+expect 2 "--width should be a number of inches from 1 to 40, not '0'" calibrate rates.csv --width 0 -o w.svg
+expect 2 "--ranks is 0; it must be at least 1" calibrate rates.csv --ranks 0
+expect 2 "rates.csv has no curve 'zz': it has one, without a name" calibrate rates.csv --curve zz
+printf 'bytes,seconds\n1024,4e-6\n' >one.csv
+expect 2 "soapstone: one.csv: 1 row" calibrate one.csv
 expect 2 "--output is there twice" calibrate slow.json -o a.svg -o b.svg
 expect 0 "max-min fair rates" help links
 expect 0 "of the bandwidth it has; 1 unless given" help events

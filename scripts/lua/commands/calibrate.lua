@@ -45,19 +45,32 @@ local function choose(curves)
   end
   if #chosen == 0 then
     local near = soapstone.nearest(wanted, names)
+    if #names == 1 and names[1] == "" then
+      soapstone.refuse("%s has no curve '%s': it has one, without a name, so that --curve is not needed", path, wanted)
+    end
     soapstone.refuse("%s has no curve '%s'%s", path, wanted, near and ("; did you mean '%s'?"):format(near) or
-      (": %d curves, the first is '%s'"):format(#names, names[1]))
+      (": %d curve%s, the first is '%s'"):format(#names, #names == 1 and "" or "s", names[1]))
   end
   return chosen
 end
 
-local curves, skipped = soapstone.calibrate.read(path, { columns = read_columns() })
+-- What is wrong with the command line is said before anything is computed or printed.
+local width, ranks = tonumber(parts.last "width"), parts.count "ranks"
+if given.width then
+  if not given.output then soapstone.refuse "--width is of the figure: give --output FILE too" end
+  if not (width and width >= 1 and width <= 40) then
+    soapstone.refuse("--width should be a number of inches from 1 to 40, not '%s'", parts.last "width")
+  end
+end
+if ranks and ranks < 1 then soapstone.refuse("--ranks is %d; it must be at least 1", ranks) end
+
+local curves, skipped, other_rates = soapstone.calibrate.read(path, { columns = read_columns() })
 curves = choose(curves)
 local fits, refused = {}, {}
 for _, curve in ipairs(curves) do
   complete(curve, "operation", parts.last "operation")
   complete(curve, "algorithm", parts.last "algorithm")
-  complete(curve, "ranks", parts.count "ranks")
+  complete(curve, "ranks", ranks)
   curve.chunks = parts.count "chunks"
   curve.least_squares = given["least-squares"] or false
   curve.name = called(curve)
@@ -68,7 +81,11 @@ for _, curve in ipairs(curves) do
     refused[#refused + 1] = fit:match "calibrate%.fit: (.*)$" or error(fit, 0)
   end
 end
-if #fits == 0 then soapstone.refuse("%s: %s", path, refused[1]) end
+if #fits == 0 then
+  local why = refused[1]
+  if why:sub(1, #path + 2) ~= path .. ": " then why = path .. ": " .. why end
+  soapstone.refuse("%s", why)
+end
 if given.output and #fits > 1 then
   soapstone.refuse("--output: the table has %d curves; --curve NAME chooses the one to draw, such as '%s'", #fits, fits[1].name)
 end
@@ -132,7 +149,11 @@ end
 for i = 1, math.min(#refused, 5) do also("not fitted: %s", refused[i]) end
 if #refused > 5 then also("and %d more curves", #refused - 5) end
 if skipped > 0 then also("%d row%s without a size or a time left out", skipped, skipped == 1 and "" or "s") end
+if other_rates > 0 then
+  also("%d row%s with a bandwidth that is not its bytes over its seconds: the seconds count", other_rates,
+    other_rates == 1 and "" or "s")
+end
 if given.output then
-  soapstone.plot.calibration(fits[1], parts.last "output", { width = tonumber(parts.last "width") or parts.last "width" })
+  soapstone.plot.calibration(fits[1], parts.last "output", { width = width })
   also("%s", parts.last "output")
 end
