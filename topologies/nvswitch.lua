@@ -5,7 +5,8 @@
 -- dgx_a100 and hgx_h100 are this with their figures, rail_pods with rails.
 --
 --   nics    adapters of a machine, as many as GPUs unless given.  Fewer are shared by neighbouring GPUs: an
---           adapter is a switch with one link to the network.  Of more, each GPU has several.
+--           adapter is a switch with one link to the network.  Of more, each GPU has several, over which
+--           its partners spread (routing "ecmp")
 --   fabric  "switch"  one switch, as a fat tree without oversubscription behaves
 --           "leaves"  a leaf for every `pod` machines, which have all their adapters there, and `spines`
 --           "rails"   in every `pod` machines the first adapters meet in the first leaf, the second ones in the
@@ -13,7 +14,7 @@
 --   oversubscription  a leaf's ways to the spines carry what its adapters do, divided by this
 --   relay   GPUs pass on for those of their machine: what is for another rail changes over NVLink, before or
 --           after the network (as communication libraries do), and `spines = 0` leaves rails alone
---   routing "shortest" for one switch, "ecmp" for leaves and rails, unless given
+--   routing "shortest" for one switch and at most one adapter a GPU, else "ecmp", unless given
 
 local fabric = require "soapstone.fabric"
 local options = require "soapstone.options"
@@ -42,6 +43,10 @@ local function refuse_size(o)
 end
 
 local function refuse_shape(o)
+  if o.routing == "shortest" and o.nodes > 1 and o.nics > o.gpus then
+    options.refuse("option 'routing' = \"shortest\" takes the first adapter of a GPU alone, and %d of %d would be idle: "
+      .. "give \"ecmp\", or fewer nics", o.nics - o.gpus, o.nics)
+  end
   if o.gpus % o.nics ~= 0 and o.nics % o.gpus ~= 0 then
     options.refuse("option 'nics': %d adapters cannot be shared evenly by %d GPUs", o.nics, o.gpus)
   end
@@ -100,7 +105,7 @@ return function(o)
   local infiniband = fabric.cable { kind = "ib", bandwidth = o.infiniband, latency = o.infiniband_latency }
 
   local t = topology.new { name = o.name, routing_seed = o.routing_seed,
-    routing = o.routing or (o.fabric == "switch" and "shortest" or "ecmp") }
+    routing = o.routing or (o.fabric == "switch" and o.nics <= o.gpus and "shortest" or "ecmp") }
   local entry = o.nodes > 1 and network_of(t, o)
   for n = 1, o.nodes do
     local crossbar, adapters = t:switch(("node%d.nvswitch"):format(n)), {}

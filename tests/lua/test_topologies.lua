@@ -165,6 +165,9 @@ claim("shapes that cannot be built are refused in words of who asked", function(
     { groups = 10 })
   fails("option 'groups' is 1; it must be at least 2", make.dragonfly, { groups = 1 })
   fails("8 GPUs", make.hgx_h100, { nodes = 2, nics = 3 })
+  fails("the first adapter of a GPU alone, and 8 of 16 would be idle", make.hgx_h100,
+    { nodes = 2, nics = 16, routing = "shortest" })
+  equal(make.hgx_h100({ nodes = 2, nics = 16 }).routing .. make.hgx_h100({ nodes = 2 }).routing, "ecmpshortest")
   fails("option 'relay' is for fabric = \"rails\"", make.hgx_h100, { nodes = 2, relay = true })
   fails("2 pods of 4 machines need some", make.rail_pods, { spines = 0, relay = true })
   fails("leaves rails apart; relay = true", make.rail_pods, { pods = 1, spines = 0 })
@@ -583,7 +586,7 @@ claim("adapters may be shared or several, on one switch or leaves", function()
   equal(hops(t, 1, 2), 2)
   equal(t.routing, "shortest")
 
-  t = make.dgx_a100 { nodes = 2, nics = 16, routing = "ecmp" }
+  t = make.dgx_a100 { nodes = 2, nics = 16 }
   equal(t.links, 2 * 2 * (8 + 16 + 16))
   local used = {}
   for b = 9, 16 do used[t:path(1, b)[1]] = true end
