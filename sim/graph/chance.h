@@ -6,8 +6,8 @@
  *   compute   a factor of each task that computes, or one of its operator's kind, or of its device
  *   device    a factor of each device, drawn once for a step: devices that are not identical
  *   slow      a fixed factor of one device
- *   transfer  a factor of each message: it takes the links as if it had so many times its bytes;
- *             latencies are kept
+ *   transfer  a factor of each message: its bytes take so many times as long on its links, whatever
+ *             these fall short of; latencies are kept
  *   launch    seconds of each task that computes and takes time
  *   message   seconds of each message, once, however many hops and segments it has
  *   step      seconds of the step, when all else is over

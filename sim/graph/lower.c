@@ -24,7 +24,7 @@ ss_lower_options ss_lower_options_start(void)
                               .run = {.streams = 1, .slowed_by_copies = 1}};
 }
 
-static ss_status refuse_options(const ss_lower_options *o, ss_error *err)
+ss_status ss_lower_check_options(const ss_lower_options *o, ss_error *err)
 {
     bool collective = o->sync >= SS_SYNC_RING;
     bool chunked = o->sync == SS_SYNC_TREE || o->sync == SS_SYNC_DOUBLE_TREE ||
@@ -68,6 +68,12 @@ static ss_status refuse_options(const ss_lower_options *o, ss_error *err)
     if (!(o->flow_limit >= 0) || isinf(o->flow_limit))
         return ss_fail(err, SS_EINVAL, "flow_limit is %g B/s: it must be 0 (none) or more",
                        o->flow_limit);
+    if (o->flow_limit > 0 && o->links != SS_LINKS_SHARED)
+        return ss_fail(
+            err, SS_EINVAL,
+            "flow_limit is of messages that share links, and links are %s, where each has "
+            "its links to itself: give links = \"shared\", or no limit",
+            ss_links_mode_name(o->links));
     if (o->segment_bytes < 0)
         return ss_fail(err, SS_EINVAL,
                        "segments of %lld bytes: give a positive size, or 0 for none",
@@ -344,7 +350,7 @@ ss_status ss_lower_start(const ss_model *m, const ss_topology *t, ss_routes *r,
                          const ss_lower_options *options, ss_lowered *out, ss_lowering *w,
                          ss_error *err)
 {
-    ss_status e = refuse_options(options, err);
+    ss_status e = ss_lower_check_options(options, err);
     if (!e)
         e = refuse_strategy(m, t, s, err);
     if (e)

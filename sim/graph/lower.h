@@ -139,6 +139,9 @@ typedef struct ss_lowered {
     struct ss_lower_scratch *scratch;
 } ss_lowered; /* {0}; may be lowered into again and again */
 
+/* Refuses options that contradict each other, as ss_lower does. */
+ss_status ss_lower_check_options(const ss_lower_options *o, ss_error *err);
+
 /* Refuses options that contradict each other, a strategy for something else, devices that cannot
  * reach each other, and what the timer refuses.  After a refusal `out` holds nothing of use and may
  * be lowered into again. */

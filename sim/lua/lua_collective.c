@@ -4,6 +4,7 @@
 #include <lauxlib.h>
 
 #include "base/mem.h"
+#include "lua/lua_topology.h"
 #include "lua/opts.h"
 #include "lua/state.h"
 #include "lua/strict.h"
@@ -71,6 +72,11 @@ static const ss_opt collective_list[] = {
      .kind = SS_OPT_FLAG,
      .at = offsetof(collective_options, ask.options.ideal_links),
      .help = "the laws of links and staging are left aside"},
+    {.name = "flow_limit",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(collective_options, ask.options.flow_limit),
+     .unit = SS_UNIT_BYTES_PER_SECOND,
+     .help = "shared links: the most that one message can have; 0: no limit"},
     {.name = "name",
      .kind = SS_OPT_TEXT,
      .at = offsetof(collective_options, name),
@@ -223,6 +229,7 @@ int ss_lua_collective(lua_State *L)
     ss_lower_options presets = ss_lower_options_start();
     o.ask.options = presets;
     ss_lua_opts(L, 1, collective_list, WHAT, &o);
+    ss_lua_refuse_plain_bandwidth(L, 1, "flow_limit", WHAT);
     lua_settop(L, 1);
     if (ss_lua_push_option(L, 1, "topology") == LUA_TNIL)
         return ss_lua_refuse(L, "%s: option 'topology' is missing (a topology)", WHAT);

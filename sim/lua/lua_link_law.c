@@ -1,5 +1,6 @@
 /* lua_link_law.c - what scripts say of how a link falls short (graph/link_law.h): options of t:link and
  * t:set_link. */
+#include <stdlib.h>
 #include <string.h>
 
 #include <lauxlib.h>
@@ -59,6 +60,16 @@ static void refuse_other_keys(lua_State *L, uint32_t i, const char *key, const c
     lua_pop(L, 1);
 }
 
+/* As of the option latency: no link has one of seconds. */
+static void refuse_plain_latency(lua_State *L, uint32_t i, const char *call, const char *name)
+{
+    char path[PATH];
+    ss_lua_name(path, sizeof path, "%s: option '%s', row %u", call, name, i + 1);
+    lua_rawgeti(L, -1, (lua_Integer)i + 1);
+    ss_lua_refuse_plain_seconds(L, lua_gettop(L), path);
+    lua_pop(L, 1);
+}
+
 /* Pairs of `bytes` and `key`, in Lua's memory, which stays on the stack; n numbers, then n. */
 static double *read_pairs(lua_State *L, int index, const char *name, const char *key, ss_unit unit,
                           const char *call, uint32_t *n)
@@ -70,6 +81,8 @@ static double *read_pairs(lua_State *L, int index, const char *name, const char 
     lua_insert(L, -2);
     for (uint32_t i = 0; i < *n; i++) {
         refuse_other_keys(L, i, key, call, name);
+        if (unit == SS_UNIT_SECONDS)
+            refuse_plain_latency(L, i, call, name);
         pair[i] = row_value(L, i, "bytes", SS_UNIT_BYTES, call, name);
         pair[*n + i] = row_value(L, i, key, unit, call, name);
     }
@@ -89,6 +102,18 @@ static double number_of(lua_State *L, int index, const char *name, ss_unit unit,
     return value;
 }
 
+/* A share of 1, or a text in percent. */
+static double load_of(lua_State *L, int index, const char *call, double otherwise)
+{
+    char *end = NULL;
+    double percent = 0;
+    if (ss_lua_push_option(L, index, "load") == LUA_TSTRING)
+        percent = strtod(lua_tostring(L, -1), &end);
+    bool in_percent = end && end != lua_tostring(L, -1) && !strcmp(end + strspn(end, " "), "%");
+    lua_pop(L, 1);
+    return in_percent ? percent / 100 : number_of(L, index, "load", SS_UNIT_NONE, call, otherwise);
+}
+
 const ss_link_law *ss_lua_link_law(lua_State *L, int index, const char *call,
                                    const ss_link_law *was)
 {
@@ -98,7 +123,7 @@ const ss_link_law *ss_lua_link_law(lua_State *L, int index, const char *call,
         return law;
     bool half = ss_lua_is_given(L, index, "half_size");
     law->half_bytes = number_of(L, index, "half_size", SS_UNIT_BYTES, call, law->half_bytes);
-    law->load = number_of(L, index, "load", SS_UNIT_NONE, call, law->load);
+    law->load = load_of(L, index, call, law->load);
     if (half && !ss_lua_is_given(L, index, "efficiency"))
         law->curve = (ss_efficiency){0}; /* the new one takes the place of a curve */
     uint32_t n;

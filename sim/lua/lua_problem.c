@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "lua/lua_order.h"
+#include "lua/lua_topology.h"
 #include "lua/opts.h"
 #include "lua/state.h"
 #include "lua/types.h"
@@ -159,12 +160,42 @@ static ss_status keep_events(ss_lua_problem *p, ss_error *err)
     return SS_OK;
 }
 
+/* Of a kind that the model has not, nothing would be drawn, and the result would say that it was. */
+static ss_status refuse_kinds(const ss_chance *c, const ss_model *m, ss_error *err)
+{
+    for (uint32_t k = 0; k < c->kinds; k++) {
+        bool there = false;
+        for (uint32_t i = 1; i <= m->ops && !there; i++)
+            there = !strcmp(m->op[i].def->kind->name, c->kind[k].kind);
+        if (there)
+            continue;
+        ss_text kinds = {0};
+        for (uint32_t i = 1; i <= m->ops; i++) {
+            bool again = false;
+            for (uint32_t j = 1; j < i && !again; j++)
+                again = m->op[j].def->kind == m->op[i].def->kind;
+            if (!again)
+                ss_text_add(&kinds, "%s%s", kinds.n ? ", " : "", m->op[i].def->kind->name);
+        }
+        ss_status s =
+            ss_fail(err, SS_EINVAL,
+                    "soapstone.problem: the chance is of operators of kind %s, and model %s "
+                    "has none; it has %s",
+                    c->kind[k].kind, m->name, ss_text_get(&kinds));
+        ss_text_free(&kinds);
+        return s;
+    }
+    return SS_OK;
+}
+
 /* Likewise what is drawn, and finds the devices that it names. */
 static ss_status keep_chance(ss_lua_problem *p, ss_error *err)
 {
     if (!p->options.chance)
         return SS_OK;
-    ss_status s = ss_chance_copy(p->options.chance, &p->chance, err);
+    ss_status s = refuse_kinds(p->options.chance, p->model, err);
+    if (!s)
+        s = ss_chance_copy(p->options.chance, &p->chance, err);
     p->options.chance = p->chance;
     return s ? s : ss_chance_bind(p->chance, p->topology, err);
 }
@@ -182,6 +213,8 @@ static ss_status make_problem(const ss_model *m, const ss_topology *t, const ss_
                               const ss_lower_options *options, ss_lua_problem **out, ss_error *err)
 {
     ss_status s = refuse_empty(m, t, err);
+    if (!s && (s = ss_lower_check_options(options, err)))
+        ss_fail_in(err, "soapstone.problem");
     if (s)
         return s;
     ss_lua_problem *p = ss_alloc_zeroed(1, sizeof *p);
@@ -231,6 +264,7 @@ int ss_lua_problem_new(lua_State *L)
 {
     ss_lower_options options = ss_lower_options_start();
     ss_lua_opts(L, 1, problem_list, "soapstone.problem", &options);
+    ss_lua_refuse_plain_bandwidth(L, 1, "flow_limit", "soapstone.problem");
     if (lua_isnoneornil(L, 1))
         return ss_lua_refuse(L, "soapstone.problem takes a table of options");
     lua_settop(L, 1);

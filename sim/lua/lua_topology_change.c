@@ -144,6 +144,11 @@ int ss_lua_topology_set_link(lua_State *L)
     ss_lua_part p = ss_lua_part_read(L, 2, 1, "topology:set_link: what to change");
     change_options o;
     ss_lua_opts(L, 3, change_list, "topology:set_link", &o);
+    if (!lua_istable(L, 3) || (lua_pushnil(L), !lua_next(L, 3)))
+        return ss_lua_refuse(
+            L, "topology:set_link: nothing is to change: give a bandwidth, a share of "
+               "it, a latency, a weight, or how the link falls short");
+    lua_settop(L, 3);
     ss_lua_refuse_plain_bandwidth(L, 3, "bandwidth", "topology:set_link");
     ss_lua_refuse_plain_seconds(L, 3, "topology:set_link");
     refuse_below_zero(L, "bandwidth", o.bandwidth, -1);

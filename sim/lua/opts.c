@@ -225,12 +225,12 @@ void ss_lua_opts_names(lua_State *L, int index, const ss_opt *list, const char *
     }
 }
 
-/* A plain number is told as such: nobody reads 1.000 E as 1e18. */
+/* A plain number is told as such: nobody reads 1.000 E as 1e18, and 0.999999 is not 1. */
 static const char *show(double value, ss_unit unit, char *buffer, size_t n)
 {
     if (unit != SS_UNIT_NONE)
         return ss_format_quantity(value, unit, buffer, n);
-    snprintf(buffer, n, value == floor(value) && fabs(value) < 1e15 ? "%.0f" : "%.4g", value);
+    snprintf(buffer, n, value == floor(value) && fabs(value) < 1e15 ? "%.0f" : "%.10g", value);
     return buffer;
 }
 

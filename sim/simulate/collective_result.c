@@ -1,6 +1,7 @@
 #include "simulate/collective_result.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "graph/collective_price.h"
 
 /* What is owned while it is asked. */
@@ -10,21 +11,45 @@ typedef struct work {
     ss_reduction_tree tree;
 } work;
 
+/* Chunks where nothing looks at them. */
+static ss_status refuse_chunks(const ss_collective_ask *ask, ss_error *err)
+{
+    const char *name = ss_operation_name(ask->operation);
+    bool any = ask->algorithm == SS_ALGORITHMS;
+    ss_text with = {0};
+    for (uint32_t a = 0; a < SS_ALGORITHMS; a++)
+        if (ss_collective_is_chunked(ask->operation, (ss_algorithm)a))
+            ss_text_add(&with, "%s%s", with.n ? ", " : "", ss_algorithm_name((ss_algorithm)a));
+    bool looks = any ? with.n > 0 : ss_collective_is_chunked(ask->operation, ask->algorithm);
+    ss_status s = SS_OK;
+    if (ask->chunks > 1 && !looks)
+        s = ss_fail(
+            err, SS_EINVAL, "chunks are %u, and %s%s%s cuts nothing into chunks; %s%s", ask->chunks,
+            name, any ? "" : " by ", any ? "" : ss_algorithm_name(ask->algorithm),
+            with.n ? "these algorithms do: " : "none of its algorithms does", ss_text_get(&with));
+    ss_text_free(&with);
+    return s;
+}
+
 static ss_status refuse(const ss_collective_ask *ask, const ss_party *p, ss_error *err)
 {
     const char *name = ss_operation_name(ask->operation);
+    ss_status s;
     if (ask->members < 2)
         return ss_fail(err, SS_EINVAL, "%s between %u device%s: two at least are needed", name,
                        ask->members, ask->members == 1 ? "" : "s");
     if (ask->algorithm != SS_ALGORITHMS && !ss_collective_has(ask->operation, ask->algorithm))
         return ss_fail(err, SS_EINVAL, "%s has no algorithm %s; it has %s", name,
                        ss_algorithm_name(ask->algorithm), ss_collective_algorithms(ask->operation));
+    if ((s = refuse_chunks(ask, err)))
+        return s;
     if (ask->operation == SS_P2P && ask->members != 2)
         return ss_fail(err, SS_EINVAL, "p2p is between 2 devices, not %u", ask->members);
+    if ((s = ss_lower_check_options(&ask->options, err)))
+        return s;
     bool *seen = ss_alloc_zeroed((size_t)p->topology->devices + 1, sizeof *seen);
     if (!seen)
         return ss_fail_memory(err, "members of a collective", p->topology->devices);
-    ss_status s = SS_OK;
     for (uint32_t i = 0; i < ask->members && !s; i++) {
         if (seen[p->device[i].i])
             s = ss_fail(err, SS_EINVAL, "%s: device %s is named twice", name,

@@ -51,6 +51,8 @@ claim("what makes no sense is refused in the words of the script", function()
   fails("option 'tail': option 'factor' is missing", chance, { compute = { "gamma", cv = 1, tail = { share = 0.1 } } })
   fails("there is no kind of operator \"lstn\"; did you mean \"lstm\"?", chance, { kinds = { lstn = 2 } })
   fails("option 'kinds' should be a table", chance, { kinds = 2 })
+  fails("soapstone.problem: the chance is of operators of kind lstm, and model", problem,
+    { chance = chance { kinds = { lstm = 2 } } })
   fails("option 'slow.gpu1' should be", chance, { slow = { gpu1 = {} } })
   fails("devices are named by a text or a number from 1", chance, { on = { [0] = 2 } })
   fails("option 'repetition' is 0", chance, { repetition = 0, step = 1 })

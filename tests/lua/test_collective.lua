@@ -33,6 +33,14 @@ claim("what is wrong is refused by name", function()
   fails("all_reduce between 1 device: two at least are needed", with, { devices = { 1 } })
   fails("device d2 is named twice", with, { devices = { "d2", 1, 2 } })
   fails("option 'devices' should be a list of devices, not a number", with, { devices = 3 })
+  fails("chunks are 7, and all_reduce by ring cuts nothing into chunks; these algorithms do: tree, double_tree, in_network",
+    with, { algorithm = "ring", chunks = 7 })
+  fails("chunks are 7, and broadcast by tree cuts nothing into chunks; these algorithms do: ring", with,
+    { operation = "broadcast", algorithm = "tree", chunks = 7 })
+  fails("and all_to_all cuts nothing into chunks; none of its algorithms does", with,
+    { operation = "all_to_all", chunks = 2 })
+  fails("flow_limit is of messages that share links, and links are fifo-hop", with, { flow_limit = "1 GB/s" })
+  fails("flow_limit is -1e+09 B/s", with, { flow_limit = "-1 GB/s", links = "shared" })
   fails("device 2 of the list", with, { devices = { 1, "d9" } })
   fails("has 4 of them, and topology star has 3", with, { devices = { 1, 2, 3, 1 } })
   fails("the way from 2 to 1 crosses no switch", function()
@@ -154,6 +162,22 @@ claim("auto is within a tenth of the best where the forms are what messages take
       end
     end
   end
+end)
+
+claim("a message needs a way there, and none back", function()
+  local t = soapstone.topology.new { name = "one way" }
+  t:link(t:device("a", { kind = "mine" }), t:device("b", { kind = "mine" }), { bandwidth = "1 GB/s", duplex = "one_way" })
+  local c = soapstone.collective { topology = t, operation = "p2p", bytes = 1000, links = "shared" }
+  near(c.time, 1e-6)
+  near(c.closed_form, 1e-6)
+end)
+
+claim("a limit of flows is one of every message", function()
+  local c = soapstone.collective { topology = star(5), bytes = 5000000, algorithm = "ring", links = "shared",
+    flow_limit = "1 GB/s" }
+  near(c.time, 8 * (2e-6 + 1000000 / 1e9))
+  near(c.closed_form, c.time)
+  assert(c.result.assumptions:find("at most 1.000 GB/s a message", 1, true))
 end)
 
 claim("both ways round are one link of two devices, and one port of several", function()

@@ -44,7 +44,16 @@ claim("options are refused by name, kind and bound", function()
     { latency_by_size = { { bytes = 8, latency = "3 m" } } })
   fails("unknown option 'half_sise'; did you mean 'half_size'?", pair, { half_sise = 8 })
   fails("option 'stages' should be true or false", pair, {}, { stages = 1 })
+  fails("option 'latency_by_size', row 1: option 'latency' = 3 means 3 s; write \"3 us\"", pair,
+    { latency_by_size = { { bytes = 8, latency = 3 } } })
+  fails("option 'load': \"30 %%\"", pair, { load = "30 %%" })
+  fails("the load is 1.3 of the bandwidth", pair, { load = "130 %" })
+  equal(pair({ load = "30 %" }):link_list()[1].load, 0.3)
+  equal(pair({ load = "30%" }):link_list()[1].load, 0.3)
   local t = pair()
+  fails("topology:set_link: nothing is to change: give a bandwidth", t.set_link, t, 1, {})
+  fails("topology:set_link: nothing is to change: give a bandwidth", t.set_link, t, 1)
+  fails("option 'weight' is 1.5, which is not a whole number", t.route, t, "a", "b", { 1, 3 }, { weight = 1.5 })
   fails("option 'weight' is 0", t.route, t, "a", "b", { 1, 3 }, { weight = 0 })
   fails("aggregate knows the latency and bandwidth of links alone", step, pair { half_size = 8 },
     { sync = "ring", aggregate = true, training = true })
@@ -77,6 +86,18 @@ claim("a message takes what the law says, in each meaning of a link", function()
     takes(4 * hops, { half_size = 1000, load = 0.5 }, { links = mode, ideal_links = true })
   end
   takes(16, {}, { links = "shared", flow_limit = "250 MB/s" })
+end)
+
+claim("a limit of flows is refused where there are none, and where it cannot be one", function()
+  local function problem(o)
+    return function() step(pair(), o) end
+  end
+  local p = "soapstone.problem: flow_limit is "
+  fails(p .. "of messages that share links, and links are fifo-path", problem { links = "fifo-path", flow_limit = "1 GB/s" })
+  fails(p .. "-1e+09 B/s: it must be 0 (none) or more", problem { links = "shared", flow_limit = "-1 GB/s" })
+  fails(p .. "of one message, and aggregate makes one flow", problem { links = "shared", flow_limit = "1 GB/s",
+    sync = "ring", aggregate = true, training = true })
+  fails("option 'flow_limit' = 25 means 25 B/s", problem { links = "shared", flow_limit = 25 })
 end)
 
 claim("a host that stages stores a message, or each segment of it, before it goes on", function()

@@ -172,15 +172,28 @@ local function read_costs()
   return soapstone.costs.stack(list)
 end
 
--- "lognormal cv 0.05", "gamma mean 3 us cv 0.5": what soapstone.chance takes; other texts and numbers are constants.
-local function distribution(value)
-  local kind, rest = tostring(value):match "^(lognormal)%s+(.*)$"
-  if not kind then kind, rest = tostring(value):match "^(gamma)%s+(.*)$" end
+-- "lognormal cv 0.05", "gamma mean 3 us cv 0.5", "samples 1 1.02 1.1": what soapstone.chance takes; other texts and
+-- numbers are constants.
+local function distribution(name, value)
+  local kind, rest = tostring(value):match "^(%a+)%s*(.*)$"
+  if kind == "samples" then
+    local values = {}
+    for word in rest:gmatch "%S+" do values[#values + 1] = tonumber(word) or word end
+    if #values == 0 then
+      soapstone.refuse("--option chance.%s: '%s' should be like 'samples 1 1.02 1.1'", name, value)
+    end
+    return { kind, values = values }
+  end
   if not kind then return value end
+  if kind ~= "lognormal" and kind ~= "gamma" then
+    local near = soapstone.nearest(kind, { "lognormal", "gamma", "samples" })
+    soapstone.refuse("--option chance.%s: '%s' is no distribution; %s", name, kind,
+      near and ("did you mean '%s'?"):format(near) or "there are lognormal, gamma and samples, and numbers")
+  end
   local mean, cv = rest:match "^mean%s+(.-)%s+cv%s+(%S+)$"
   if not cv then cv = rest:match "^cv%s+(%S+)$" end
   if not tonumber(cv) then
-    soapstone.refuse("--option: '%s' should be like '%s cv 0.1' or '%s mean 3 us cv 0.5'", value, kind, kind)
+    soapstone.refuse("--option chance.%s: '%s' should be like '%s cv 0.1' or '%s mean 3 us cv 0.5'", name, value, kind, kind)
   end
   return { kind, cv = tonumber(cv), mean = tonumber(mean) or mean }
 end
@@ -189,7 +202,13 @@ end
 local function make_chance(options)
   if not next(options) then return nil end
   local o = {}
-  for name, value in pairs(options) do o[name] = distribution(value) end
+  for name, value in pairs(options) do
+    if name == "kinds" or name == "on" or name == "slow" then
+      soapstone.refuse("--option chance.%s: %s are said of operators and devices by name, in a table, which needs a script: "
+        .. "soapstone.chance { %s = { ... } }", name, "kinds, on and slow", name)
+    end
+    o[name] = distribution(name, value)
+  end
   return soapstone.chance(o)
 end
 

@@ -119,7 +119,7 @@ function soapstone.problem(options) end
 ---@field result soapstone.result
 
 ---An operation between devices, without a model.
----@param options { topology: soapstone.topology, bytes: soapstone.quantity, devices?: (soapstone.node|string|integer)[], operation?: "all_reduce"|"all_gather"|"reduce_scatter"|"all_to_all"|"broadcast"|"reduce"|"p2p", algorithm?: "auto"|"ring"|"bidirectional_ring"|"tree"|"double_tree"|"halving_doubling"|"two_level"|"hierarchical"|"in_network"|"pairwise"|"direct", chunks?: integer, links?: "fifo-hop"|"fifo-pipe"|"fifo-path"|"shared", segment?: soapstone.quantity, max_segments?: integer, ideal_links?: boolean, name?: string }
+---@param options { topology: soapstone.topology, bytes: soapstone.quantity, devices?: (soapstone.node|string|integer)[], operation?: "all_reduce"|"all_gather"|"reduce_scatter"|"all_to_all"|"broadcast"|"reduce"|"p2p", algorithm?: "auto"|"ring"|"bidirectional_ring"|"tree"|"double_tree"|"halving_doubling"|"two_level"|"hierarchical"|"in_network"|"pairwise"|"direct", chunks?: integer, links?: "fifo-hop"|"fifo-pipe"|"fifo-path"|"shared", segment?: soapstone.quantity, max_segments?: integer, ideal_links?: boolean, flow_limit?: soapstone.quantity, name?: string }
 ---@return soapstone.collective_answer
 function soapstone.collective(options) end
 
