@@ -3,7 +3,8 @@
 #     gnuplot -c gantt.gp DATA OUT [WIDTH [FORMAT]]          (see common.gp)
 #
 # DATA: row label kind begin_s end_s filled tasks; rows count from the top.  `filled` is the share of a
-# bar's time that was busy: bars of tasks too short to be seen are merged and drawn that high.
+# bar's time that was busy: bars of tasks too short to be seen are merged and drawn that high.  Of kind still and
+# changed are stretches in which a lane stood still or had other figures: hatched, and dotted around.
 
 DATA = ARG1; OUT = ARG2; WIDTH = ARG3; FORMAT = ARG4
 HERE = ARG0[1 : strlen(ARG0) - strlen("gantt.gp")]
@@ -45,7 +46,8 @@ set style fill solid 1 noborder
 # A bar stands on the floor of its row; a thin black line below marks the critical path, dotted where
 # the path waits in the queue of the lane.  Slim bars get
 # a border of their colour, or else the seams between them would make a dense lane look pale.
-is_bar(kind) = !is_lane(kind) && kind ne "title" && kind ne "note" && kind ne "critical" && kind ne "waiting"
+is_bar(kind) = !is_lane(kind) && kind ne "title" && kind ne "note" && kind ne "critical" && kind ne "waiting" \
+    && kind ne "still" && kind ne "changed"
 floor_of(row) = row + 0.36
 # A mark of the critical path is never thinner than 0.6 points, or it would be lost in print.
 LEAST = 0.6 * (END - BEGIN) / INNER
@@ -61,6 +63,10 @@ plot \
         with boxxyerror lc rgb variable lw 0.3 fillstyle solid 1 border, \
     DATA using ($4 * SCALE):(is_bar(strcol(3)) && !slim($4, $5) ? $1 : NaN):($4 * SCALE):($5 * SCALE): \
         (floor_of($1) - 0.78 * $6):(floor_of($1)):(colour(strcol(3))) with boxxyerror lc rgb variable, \
+    DATA using ($4 * SCALE):(strcol(3) eq "still" ? $1 : NaN):($4 * SCALE):($5 * SCALE): \
+        (floor_of($1) - 0.84):(floor_of($1)) with boxxyerror lc rgb 0x000000 lw 0.5 fillstyle transparent pattern 4 border, \
+    DATA using ($4 * SCALE):(strcol(3) eq "changed" ? $1 : NaN):($4 * SCALE):($5 * SCALE): \
+        (floor_of($1) - 0.84):(floor_of($1)) with boxxyerror lc rgb 0x000000 lw 0.5 dashtype 3 fillstyle empty border, \
     DATA using ($4 * SCALE):(strcol(3) eq "critical" ? $1 : NaN):(mark($4, $5) * SCALE):(mark_end($4, $5) * SCALE): \
         (floor_of($1)):(floor_of($1) + 0.13) with boxxyerror lc rgb 0x000000, \
     DATA using (mark($4, $5) * SCALE):(strcol(3) eq "waiting" ? floor_of($1) + 0.065 : NaN): \

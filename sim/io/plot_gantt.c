@@ -30,6 +30,7 @@ typedef struct gantt {
     ss_view_turn *turn;
     uint32_t turns;
     uint32_t devices_left_out, path_devices_left_out; /* the latter are of the critical path */
+    uint32_t stretches;                               /* that are shown */
     uint32_t links_left_out, path_links_left_out, merged_tasks, merged_bars;
     ss_text *out;
     ss_error *err;
@@ -183,6 +184,26 @@ static ss_status add_waits(gantt *g)
     flush_mark(g, "waiting", &m);
     ss_free(list);
     return SS_OK;
+}
+
+static bool is_shown(const gantt *g, const ss_view_stretch *s)
+{
+    return g->shown[s->lane] && s->to > g->from && s->from < g->to;
+}
+
+/* Where a lane stands still or has other figures; how many are shown. */
+static uint32_t add_stretches(gantt *g)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->v->stretches; i++) {
+        const ss_view_stretch *s = &g->v->stretch[i];
+        if (!is_shown(g, s))
+            continue;
+        add_bar(g, s->lane, s->still ? "still" : "changed", s->from > g->from ? s->from : g->from,
+                s->to < g->to ? s->to : g->to, 1, 0);
+        n++;
+    }
+    return n;
 }
 
 static bool in_window(const gantt *g, const ss_view_task *t)
@@ -345,6 +366,10 @@ static ss_status add_gantt_notes(gantt *g)
     ss_text note = {0};
     if (g->v->step_time <= 0)
         add_gantt_note(g, "The step takes no time.");
+    if (g->stretches)
+        add_gantt_note(
+            g, "Hatched: stands still. Dotted: has another bandwidth, latency or speed than at "
+               "first.");
     if (g->merged_tasks) {
         ss_plot_add_count(&note, g->merged_tasks, "task");
         ss_text_add(&note, " shorter than %s ", ss_plot_time(g->cell, shortest, sizeof shortest));
@@ -396,6 +421,7 @@ ss_status ss_plot_gantt_data(const ss_view *v, const ss_plot_options *o, ss_text
         add_gantt_head(&g);
         add_turns(&g);
         s = add_waits(&g);
+        g.stretches = add_stretches(&g);
     }
     if (!s)
         s = add_gantt_notes(&g);

@@ -594,6 +594,8 @@ ss_status ss_view_of_result(const ss_result *r, const ss_model *m, const ss_topo
     if (!s)
         s = add_held(&b);
     if (!s)
+        s = ss_view_stretches(r, &v.arena, &v.stretch, &v.stretches, err);
+    if (!s)
         mark_critical_path(&b);
     return done(&b, s, out);
 }

@@ -63,6 +63,13 @@ typedef struct ss_view_held {
     int64_t bytes; /* held from then on */
 } ss_view_held;
 
+/* A link or device was not what it is at first. */
+typedef struct ss_view_stretch {
+    uint32_t lane;
+    ss_time from, to;
+    bool still; /* nothing passed, or was computed; else it had another bandwidth, latency or speed */
+} ss_view_stretch;
+
 typedef struct ss_view {
     ss_arena arena; /* holds every string and array */
     const char *model, *topology, *strategy, *assumptions; /* names; what was in force, one line */
@@ -82,6 +89,8 @@ typedef struct ss_view {
     uint32_t *more;       /* [mores]: lanes of tasks that hold several */
     ss_view_held *held;   /* [helds], by lane, then time */
     uint32_t (*edge)[2];  /* [edges]: before, after */
+    ss_view_stretch *stretch; /* [stretches]; of a result just simulated: a record does not keep them */
+    uint32_t stretches;
 } ss_view; /* {0} */
 
 /* What a lane does one after the other. */
@@ -99,6 +108,10 @@ ss_status ss_view_of_result(const ss_result *r, const ss_model *m, const ss_topo
 /* The same without tasks, edges, holds and the critical path: of a graph of 10^6 tasks a thousandth. */
 ss_status ss_view_of_lanes(const ss_result *r, const ss_model *m, const ss_topology *t,
                            const char *strategy_name, ss_view *out, ss_error *err);
+/* What changed on the way, in the arena's memory; at most as many as changes and lanes. */
+ss_status ss_view_stretches(const ss_result *r, ss_arena *arena, ss_view_stretch **out, uint32_t *n,
+                            ss_error *err);
+
 void ss_view_free(ss_view *v);
 
 #endif

@@ -399,6 +399,31 @@ claim("seeds are whole numbers from 0, wherever they are given", function()
     { compute = { "lognormal", cv = 1000 } })
 end)
 
+claim("a Gantt chart shows what stood still and what had other figures", function()
+  local run = soapstone.run { topology = pair(), links = "fifo-path" }
+  run:send("a", "b", "10 kB")
+  run:compute(1, "10 ms")
+  run:advance "7 ms"
+  run:fail "a->b"
+  run:pause "a"
+  run:advance "2 ms"
+  run:restore "a->b"
+  run:resume "a"
+  run:set_link("a->b", { share = 0.5 })
+  run:advance "1 ms"
+  run:set_link("a->b", { share = 2 })
+  local r = run:finish()
+  soapstone.plot.gantt(r, "stood.svg")
+  local file <close> = assert(io.open "stood.svg.tsv")
+  local rows = file:read "a"
+  contains(rows, "\ta->b\tstill\t0.007000000000\t0.009000000000\t")
+  contains(rows, "\ta\tstill\t0.007000000000\t0.009000000000\t")
+  contains(rows, "\ta->b\tchanged\t0.009000000000\t0.010000000000\t")
+  contains(rows, "Hatched: stands still.")
+  equal(select(2, rows:gsub("\tchanged\t", "")), 1)
+  soapstone.plot.gantt(soapstone.collective { topology = pair(), bytes = 10 }.result, "stood.svg")
+end)
+
 claim("lists are lists: nothing written into them is passed over", function()
   local run = soapstone.run { topology = pair() }
   run:compute("a", 1)
