@@ -403,6 +403,30 @@ ss_status ss_tasks_after(ss_tasks *t, ss_task before, ss_error *err)
     return SS_OK;
 }
 
+ss_status ss_tasks_repeat(ss_tasks *t, uint32_t times, const uint32_t *first_more,
+                          const uint32_t *more, ss_error *err)
+{
+    uint32_t n = t->n;
+    uint64_t copies = times - 1, edges = t->edges + (uint64_t)first_more[n + 1];
+    if (t->moved && (uint64_t)t->moved > (uint64_t)INT64_MAX / times)
+        return ss_fail(err, SS_ERANGE, "%u steps move more than 2^63 bytes", times);
+    ss_status s = ss_tasks_reserve_tasks(t, copies * n, err);
+    if (!s)
+        s = ss_tasks_reserve_edges(t, copies * edges, err);
+    for (uint64_t i = n + UINT64_C(1); i <= times * (uint64_t)n && !s; i++) {
+        uint32_t of = (uint32_t)((i - 1) % n) + 1, before = (uint32_t)i - of;
+        uint32_t at = ss_tasks_push(t, t->where[of], t->hold[of], t->bytes[of], &t->label[of]);
+        if (t->draws_flows)
+            t->flow[at] = t->flow[of];
+        for (uint32_t e = t->first_in[of]; e < t->first_in[of + 1]; e++)
+            ss_tasks_push_edge(t, t->in[e] + before);
+        for (uint32_t e = first_more[of]; e < first_more[of + 1]; e++)
+            ss_tasks_push_edge(t, more[e] + before - n);
+    }
+    t->finished = false;
+    return s;
+}
+
 /* An edge to a smaller id, a > b, is right only if a takes time: then (ready, id) still grows. */
 static ss_status check_edges(const ss_tasks *t, ss_error *err)
 {

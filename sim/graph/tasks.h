@@ -163,6 +163,11 @@ ss_status ss_tasks_reserve_more(ss_tasks *t, uint32_t tasks, uint32_t edges, ss_
 /* What is there, in arrays of its own. */
 ss_status ss_tasks_copy(const ss_tasks *t, ss_tasks *out, ss_error *err);
 
+/* The graph behind itself, `times` in all: a task of a copy also waits, in the copy before, for task
+ * more[first_more[i]] .. more[first_more[i + 1] - 1]; rows 1 .. n, [n + 2]. */
+ss_status ss_tasks_repeat(ss_tasks *t, uint32_t times, const uint32_t *first_more,
+                          const uint32_t *more, ss_error *err);
+
 /* A task on one resource, or on a set (`where` of ss_tasks_set).  Its predecessors follow by
  * ss_tasks_after, before the next task is added.  label may be NULL. */
 ss_status ss_tasks_add(ss_tasks *t, uint32_t resource, ss_time hold, int64_t bytes,

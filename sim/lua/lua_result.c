@@ -582,6 +582,8 @@ static const ss_lua_method result_methods[] = {
     {"memory", result_memory, "(device) -> list of { time, bytes }: held from then on"},
     {"sensitivity", ss_lua_result_sensitivity,
      "({ runs = 8, seed = 0 }) -> table: step times with durations moved by a picosecond"},
+    {"overlapped", ss_lua_result_overlapped,
+     "({ steps = 4 }) -> table: steps in a row, each task as soon as the weights are there"},
     {"json", result_json, "() -> text: everything that the page says, and every device and link"},
     {"write_trace", result_write_trace, "(path, options) -> counts: for a trace viewer"},
     {"write_dot", result_write_dot, "(path, options): the task graph for Graphviz"},

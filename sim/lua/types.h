@@ -100,6 +100,7 @@ int ss_lua_result_new(lua_State *L, int problem, const ss_lua_strategy *s, const
                       uint32_t repetition);
 
 int ss_lua_result_sensitivity(lua_State *L); /* result:sensitivity */
+int ss_lua_result_overlapped(lua_State *L);  /* result:overlapped */
 
 /* The spread of a strategy's step time, as a share, when durations move by a picosecond: of so many runs, with
  * the seed 0, as report.compare asks. */

@@ -862,6 +862,11 @@ function result:json() end
 ---@return { runs: integer, least: number, most: number, spread: number }
 function result:sensitivity(options) end
 
+---Steps in a row, in which a forward task waits for the weights of its operator and not for the end of the step before.
+---@param options? { steps?: integer }
+---@return { steps: integer, period: number, alone: number, ends: number[] }
+function result:overlapped(options) end
+
 ---@param path string
 ---@param options? { from?: soapstone.quantity, to?: soapstone.quantity, only?: string, flows?: boolean, memory?: boolean }
 ---@return { slices: integer, flows: integer, counters: integer, left_out: integer }
