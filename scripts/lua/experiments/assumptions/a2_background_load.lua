@@ -36,7 +36,7 @@ common.print_groups(columns, groups, {})
 common.draw(o, "a2-background-load", groups, { title = "Load of others left out", xlabel = "share of the links between switches that others take",
   from_x = 0, to_x = 1 })
 
-trial.result("the load of others on the links between switches makes steps longer in the median by up to %s times at a load of %g; half of the links taken: %s times (tau %s); and not to know it %s.",
+trial.result("the load of others on the links between switches makes the median step longer by %s times at a load of %g; half of the links taken: %s times (tau %s); and not to know it %s.",
   common.span(groups, common.longer.value, function(times) return ("%.1f"):format(times) end), loads[#loads],
   common.span(groups, common.longer.value, function(times) return ("%.2f"):format(times) end, 0.5),
   common.span(groups, common.tau.value, function(tau) return ("%.2f"):format(tau) end, 0.5), common.conclusion(groups, {}))

@@ -50,7 +50,7 @@ local slow, late = common.those(cells, { kind = "slow" }), common.those(cells, {
 for _, part in ipairs { { slow, "share", "bandwidth left of one device's links" }, { late, "moment", "a quarter is left from this share of the fastest step on" } } do
   print((part[1] == late and "\n" or "") .. part[3])
   common.print_verdicts(columns, part[2], part[1])
-  common.print_groups(columns, part[1], { log = part[1] == slow })
+  common.print_groups(columns, part[1], {})
 end
 -- how many times longer each strategy takes
 local function by_strategy(groups)
@@ -93,4 +93,4 @@ local function of(row) return ("%.1f times (%s, %s on %d devices of %s)"):format
 local late_dear, late_all = common.count(late, late[1].x[1])
 trial.result("%sone that falls to a quarter after %g of the fastest step costs %.1f to %.1f times, with a regret above 5 %% in %d of %d; and not to know of a slow cable %s.",
   least and ("with the cable of one device at a quarter a step takes %s to %s as long, "):format(of(least), of(most)) or "", late[1].x[1], late_least, late_most, late_dear, late_all,
-  common.conclusion(slow, { log = true }))
+  common.conclusion(slow, {}))

@@ -12,10 +12,10 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a2_message_size.lua: error, order and regret of full bandwidth for every size, by half size of the links.", {
-  networks = "alexnet,nmt,inception_v3", topologies = "fat_tree,torus", devices = "8",
+  networks = "alexnet,nmt", topologies = "fat_tree,torus", devices = "8,16",
   half_sizes = "16384,262144,1048576,4194304,16777216,67108864",
   proposals = options.count(60, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
-}, { topologies = "fat_tree,torus,p100_cluster", devices = "8,16,32", proposals = 300, searches = 5, runs = 4,
+}, { networks = "alexnet,nmt,inception_v3", topologies = "fat_tree,torus,p100_cluster", devices = "8,16,32", proposals = 300, searches = 5, runs = 4,
     half_sizes = "1024,4096,16384,65536,262144,1048576,4194304,16777216,67108864" },
   { networks = "mlp", topologies = "fat_tree", devices = "8", half_sizes = "65536,4194304", proposals = 5, searches = 2 })
 
@@ -32,7 +32,7 @@ local results = trial.sweep(cells, function(cell)
 end, { workers = o.workers })
 
 local groups = common.grouped(cells, results, half_sizes)
-local columns, look = { "network", "topology", "devices" }, { log = true, unit = "B" }
+local columns, look = { "network", "topology", "devices" }, { unit = "B" }
 common.print_verdicts(columns, "half size", groups)
 common.print_groups(columns, groups, look)
 common.draw(o, "a2-message-size", groups, { title = "Half size left out", xlabel = "half size of every link (MiB)", logx = true, scale = 2.0 ^ -20 })

@@ -39,7 +39,7 @@ local results = trial.sweep(cells, function(cell)
 end, { workers = o.workers })
 
 local groups = common.grouped(cells, results, overheads)
-local columns, look = { "network", "topology", "devices", "kind" }, { log = true, unit = "s" }
+local columns, look = { "network", "topology", "devices", "kind" }, { unit = "s" }
 common.print_verdicts(columns, "overhead", groups)
 common.print_groups(columns, groups, look)
 for _, kind in ipairs(common.values(groups, "kind")) do

@@ -235,19 +235,19 @@ function common.passes(x, y, value, log)
   return math.huge
 end
 
--- The same for any order of x: -x has the order of x that falls.
-local function first_above(x, y, value, log)
-  if #x < 2 or x[1] < x[#x] then return common.passes(x, y, value, log) end
-  local rising = {}
-  for i, one in ipairs(x) do rising[i] = log and 1 / one or -one end
-  local at = common.passes(rising, y, value, log)
-  return at == math.huge and at or log and 1 / at or -at
+-- The first x that was asked at which a regret is above 5 %, or math.huge.  Regrets leap between two strengths, so no line is
+-- drawn between them.
+local function first_dear(x, y)
+  for i, one in ipairs(x) do
+    if y[i] > 0.05 then return one end
+  end
+  return math.huge
 end
 
--- What a group says beside its table: from where on the regret is told apart (`told`), where it passes 5 % (`passes`, and that of each search, from the earliest), where the
+-- What a group says beside its table: from where on the regret is told apart (`told`), where it is above 5 % (`passes`, and that of each search, from the earliest), where the
 -- best strategy changes (`change`, likewise), the greatest regret that is told apart from noise, and the least tau.
 -- A regret that is noise counts as none.  math.huge: nowhere.
-local function conclude(group, log)
+local function conclude(group)
   local function early(a, b) -- in the order of the strengths
     if a == math.huge or b == math.huge then return a < b end
     if group.x[1] > group.x[#group.x] then return a > b end
@@ -263,23 +263,19 @@ local function conclude(group, log)
   for k = 1, #group.verdicts[1].regrets do
     local own = {}
     for i, v in ipairs(group.verdicts) do own[i] = v.regrets[k] > v.noises[k] and v.regrets[k] or 0 end
-    of_search[k] = first_above(group.x, own, 0.05, log)
+    of_search[k] = first_dear(group.x, own)
     changes[k] = tonumber(group.changes[k]) or math.huge
   end
   table.sort(of_search, early)
   table.sort(changes, early)
-  return { told = told, passes = first_above(group.x, y, 0.05, log), of_search = of_search, change = changes[(#changes + 1) // 2 + (#changes + 1) % 2],
+  return { told = told, passes = first_dear(group.x, y), of_search = of_search, change = changes[(#changes + 1) // 2 + (#changes + 1) % 2],
     changes = changes, best = best and group.verdicts[best], at = best and group.x[best], tau = tau, early = early }
 end
 
--- A place in words; at the weakest strength that was asked (if there is such) it may lie before.
-local function place(x, unit, weakest)
-  if x == math.huge then return "nowhere" end
-  return common.show(x, unit) .. (x == weakest and " or weaker" or "")
-end
+local function place(x, unit) return x == math.huge and "nowhere" or common.show(x, unit) end
 
-local function range(list, unit, weakest)
-  local first, last = place(list[1], unit, weakest), place(list[#list], unit, weakest)
+local function range(list, unit)
+  local first, last = place(list[1], unit), place(list[#list], unit)
   return first == last and first or first .. " to " .. last
 end
 
@@ -316,7 +312,7 @@ local function none(group)
   return "none"
 end
 
--- A line for each group: from where on its regret is told apart from luck and noise, where it passes 5 %, where the two
+-- A line for each group: from where on its regret is told apart from luck and noise, where it is above 5 %, where the two
 -- strategies change places (if that was asked), its greatest regret, its least tau.
 function common.print_groups(columns, groups, look)
   local rows, heads = {}, table.move(columns, 1, #columns, 1, {})
@@ -326,9 +322,9 @@ function common.print_groups(columns, groups, look)
   if asked then add(heads, "change places at", "by search") end
   add(heads, "greatest regret", "by search", "at", "least tau")
   for i, group in ipairs(groups) do
-    local c, row, weakest = conclude(group, look.log), {}, asked and group.x[1] or nil -- numbers of devices are no strengths
+    local c, row = conclude(group), {}
     for k, name in ipairs(columns) do row[k] = group[name] end
-    add(row, place(c.told, look.unit), place(c.passes, look.unit, weakest), range(c.of_search, look.unit, weakest))
+    add(row, place(c.told, look.unit), place(c.passes, look.unit), range(c.of_search, look.unit))
     if asked then add(row, place(c.change, look.unit), range(c.changes, look.unit)) end
     add(row, c.best and common.percent(c.best.regret) or none(group), c.best and common.least_to_most(c.best) or "", c.best and place(c.at, look.unit) or "",
       c.tau and ("%.2f"):format(c.tau) or "none")
@@ -349,11 +345,11 @@ local function by_network(groups, look, key)
   for _, name in ipairs(common.values(groups, "network")) do
     local list, early = {}, nil
     for _, group in ipairs(common.those(groups, { network = name })) do
-      local c = conclude(group, look.log)
+      local c = conclude(group)
       list[#list + 1], early = c[key], c.early
     end
     table.sort(list, early)
-    parts[#parts + 1] = name .. " " .. range(list, look.unit, key == "passes" and groups[1].x[1] or nil)
+    parts[#parts + 1] = name .. " " .. range(list, look.unit)
   end
   return table.concat(parts, ", ")
 end
@@ -362,11 +358,11 @@ end
 function common.conclusion(groups, look)
   local most, group_of
   for _, group in ipairs(groups) do
-    local c = conclude(group, look.log)
+    local c = conclude(group)
     if c.best and (not most or c.best.regret > most.best.regret) then most, group_of = c, group end
   end
   if not most then return "costs nothing that is told apart from luck, up to " .. place(groups[1].x[#groups[1].x], look.unit) end
-  local text = "costs more than 5 % from: " .. by_network(groups, look, "passes")
+  local text = "costs more than 5 % of a step from: " .. by_network(groups, look, "passes")
   if #groups[1].changes > 0 then text = text .. "; the two strategies change places at: " .. by_network(groups, look, "change") end
   return ("%s; at most it costs %s (%s by search; %s on %d devices of %s, at %s, where tau is %s)"):format(text, common.percent(most.best.regret),
     common.least_to_most(most.best), group_of.network, group_of.devices, group_of.topology, place(most.at, look.unit),
