@@ -272,10 +272,17 @@ local function conclude(group)
     changes = changes, best = best and group.verdicts[best], at = best and group.x[best], tau = tau, early = early }
 end
 
-local function place(x, unit) return x == math.huge and "nowhere" or common.show(x, unit) end
+-- A place in words: two digits of one that was found, all of a strength that was asked.
+local function place(x, unit, asked)
+  if x == math.huge then return "nowhere" end
+  if not asked then return common.show(x, unit) end
+  if not unit then return ("%g"):format(x) end
+  local amount, rest = soapstone.unit.show(x, unit):match "^([%d.e+-]+)(.*)$"
+  return ("%g%s"):format(tonumber(amount), rest)
+end
 
-local function range(list, unit)
-  local first, last = place(list[1], unit), place(list[#list], unit)
+local function range(list, unit, asked)
+  local first, last = place(list[1], unit, asked), place(list[#list], unit, asked)
   return first == last and first or first .. " to " .. last
 end
 
@@ -324,9 +331,9 @@ function common.print_groups(columns, groups, look)
   for i, group in ipairs(groups) do
     local c, row = conclude(group), {}
     for k, name in ipairs(columns) do row[k] = group[name] end
-    add(row, place(c.told, look.unit), place(c.passes, look.unit), range(c.of_search, look.unit))
+    add(row, place(c.told, look.unit, true), place(c.passes, look.unit, true), range(c.of_search, look.unit, true))
     if asked then add(row, place(c.change, look.unit), range(c.changes, look.unit)) end
-    add(row, c.best and common.percent(c.best.regret) or none(group), c.best and common.least_to_most(c.best) or "", c.best and place(c.at, look.unit) or "",
+    add(row, c.best and common.percent(c.best.regret) or none(group), c.best and common.least_to_most(c.best) or "", c.best and place(c.at, look.unit, true) or "",
       c.tau and ("%.2f"):format(c.tau) or "none")
     rows[i] = row
   end
@@ -349,7 +356,7 @@ local function by_network(groups, look, key)
       list[#list + 1], early = c[key], c.early
     end
     table.sort(list, early)
-    parts[#parts + 1] = name .. " " .. range(list, look.unit)
+    parts[#parts + 1] = name .. " " .. range(list, look.unit, key == "passes")
   end
   return table.concat(parts, ", ")
 end
@@ -361,11 +368,11 @@ function common.conclusion(groups, look)
     local c = conclude(group)
     if c.best and (not most or c.best.regret > most.best.regret) then most, group_of = c, group end
   end
-  if not most then return "costs nothing that is told apart from luck, up to " .. place(groups[1].x[#groups[1].x], look.unit) end
+  if not most then return "costs nothing that is told apart from luck, up to " .. place(groups[1].x[#groups[1].x], look.unit, true) end
   local text = "costs more than 5 % of a step from: " .. by_network(groups, look, "passes")
   if #groups[1].changes > 0 then text = text .. "; the two strategies change places at: " .. by_network(groups, look, "change") end
   return ("%s; at most it costs %s (%s by search; %s on %d devices of %s, at %s, where tau is %s)"):format(text, common.percent(most.best.regret),
-    common.least_to_most(most.best), group_of.network, group_of.devices, group_of.topology, place(most.at, look.unit),
+    common.least_to_most(most.best), group_of.network, group_of.devices, group_of.topology, place(most.at, look.unit, true),
     most.best.tau and ("%.2f"):format(most.best.tau) or "none")
 end
 
