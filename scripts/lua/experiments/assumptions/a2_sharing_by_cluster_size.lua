@@ -64,7 +64,7 @@ for _, mode in ipairs(modes) do
       local key = ("%s %s %s %g"):format(mode, cell.network, cell.topology, cell.oversubscription)
       if not by[key] then
         by[key] = { simple = mode, network = cell.network, topology = cell.topology, oversubscription = cell.oversubscription, x = {}, verdicts = {}, changes = {},
-          label = cell.topology == "fat_tree" and ("%s, 1:%g"):format(mode, cell.oversubscription) or mode }
+          label = ("%s, 1:%g"):format(mode, cell.oversubscription) }
         groups[#groups + 1] = by[key]
       end
       table.insert(by[key].x, cell.devices)
@@ -91,7 +91,7 @@ draw("error", { name = "step time, exclusive / shared", value = function(v) retu
 draw("order", common.tau, { from_y = math.floor(10 * lowest) / 10, to_y = 1 })
 draw("regret", { name = "regret (%)", value = common.regret.value, bars = true, legend = true }, {})
 
--- "alexnet from 16 devices on": the fewest at which the regret is told apart from noise and above 5 %
+-- "alexnet in 3 of 8, first on 16 devices": the fewest at which the regret is told apart from noise and above 5 %
 local function from(those)
   local parts = {}
   for _, network in ipairs(common.values(those, "network")) do
@@ -101,7 +101,7 @@ local function from(those)
         if v.told and v.regret > 0.05 then least = math.min(least, group.x[i]) end
       end
     end
-    parts[#parts + 1] = least == math.huge and ("%s nowhere (of %d)"):format(network, all) or ("%s in %d of %d, from %d devices on"):format(network, dear, all, least)
+    parts[#parts + 1] = least == math.huge and ("%s nowhere (of %d)"):format(network, all) or ("%s in %d of %d, first on %d devices"):format(network, dear, all, least)
   end
   return table.concat(parts, ", ")
 end
