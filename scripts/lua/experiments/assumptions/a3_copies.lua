@@ -14,8 +14,8 @@ local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a3_copies.lua: error, order and regret of computing undisturbed by copies, by how much they disturb.", {
   networks = "alexnet,nmt,inception_v3", topologies = "p100_cluster,fat_tree", devices = "4,8,16", speeds = "0.9,0.8,0.7,0.6,0.5", slowed_devices = "8",
-  proposals = options.count(100, { min = 0 }), searches = options.count(5, { min = 1 }), runs = options.count(2, { min = 0 }),
-}, { topologies = "p100_cluster,fat_tree,torus", devices = "4,8,16,32", slowed_devices = "8,16", proposals = 500, runs = 4 },
+  proposals = options.count(40, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
+}, { topologies = "p100_cluster,fat_tree,torus", devices = "4,8,16,32", slowed_devices = "8,16", proposals = 500, searches = 5, runs = 4 },
   { networks = "mlp", topologies = "p100_cluster", devices = "4", slowed_devices = "4", speeds = "0.8", proposals = 5, searches = 2 })
 
 local speeds = common.strengths("speeds", o.speeds, 1e-3, true)

@@ -129,7 +129,7 @@ for _, broken in ipairs { "updates", "sums" } do
 end
 local memory = {}
 for _, name in ipairs(common.values(cells, "network")) do
-  memory[#memory + 1] = ("%s %.2g to %.2g"):format(name, does_not[name][1], does_not[name][2])
+  memory[#memory + 1] = ("%s %s"):format(name, common.places(does_not[name]))
 end
 trial.result("devices whose times differ by %g %% make the median step longer by %s, and not to know it %s; %s; and the fastest strategy known needs these GiB of memory: %s.",
   100 * cvs[#cvs], common.span(devices, function(v) return 1 / (1 + v.error) - 1 end, common.percent), common.conclusion(devices, {}), table.concat(parts, ", "), table.concat(memory, ", "))
