@@ -76,7 +76,7 @@ for _, network in ipairs(common.values(blocked, "network")) do
       if v.told and (not worst or v.regret > worst.regret) then worst = v end
     end
   end
-  parts[#parts + 1] = ("%s %.1f to %.1f times (tau %s to %s; regret above 5 %% in %d of %d clusters%s, noise in %d)"):format(network, least, most, two(low), two(high),
+  parts[#parts + 1] = ("%s %.1f to %.1f times (tau %s to %s; regret above 5 %% in %d of %d clusters%s, luck or noise in %d)"):format(network, least, most, two(low), two(high),
     dear, all, worst and (", at most %s, %s by search"):format(common.percent(worst.regret), common.least_to_most(worst)) or "", noisy)
 end
 local dear, all = common.count(slowed)
