@@ -268,8 +268,13 @@ static void replace_exit(lua_State *L)
     lua_pop(L, 1);
 }
 
+/* A finalizer whose call has to grow the stack when memory has ended is lost, with all that it was to free.  Slots that
+ * the first frame has asked for are never given back, and frames above it lie within them. */
+enum { SLOTS = 200 };
+
 void ss_lua_prepare(lua_State *L, uint64_t seed)
 {
+    luaL_checkstack(L, SLOTS, NULL);
     luaL_openlibs(L);
     replace_exit(L);
     ss_lua_find_home(L);
