@@ -147,7 +147,7 @@ static const ss_opt fit_list[] = {
     {.name = "algorithm",
      .kind = SS_OPT_TEXT,
      .at = offsetof(fit_options, algorithm),
-     .help = "ring unless given (pairwise of all_to_all); bidirectional_ring, tree, double_tree, "
+     .help = "ring unless given (pairwise of all_to_all); tree, double_tree, "
              "halving_doubling, as of soapstone.collective"},
     {.name = "ranks",
      .kind = SS_OPT_COUNT,

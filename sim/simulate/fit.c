@@ -524,7 +524,10 @@ ss_status ss_fit_new(const ss_sample *sample, uint32_t n, const ss_fit_options *
     ss_status s = check(sample, n, &o->pattern, bad, err);
     if (s)
         return s;
-    work w = {.sample = sample, .n = n, .pattern = &o->pattern};
+    ss_pattern pattern = o->pattern;
+    if ((s = ss_pattern_prepare(&pattern, err)))
+        return s;
+    work w = {.sample = sample, .n = n, .pattern = &pattern};
     ss_fit *f = ss_alloc_zeroed(1, sizeof *f);
     ss_fit_row *row = ss_alloc_zeroed(n, sizeof *row);
     if (!f || !row)
@@ -532,7 +535,7 @@ ss_status ss_fit_new(const ss_sample *sample, uint32_t n, const ss_fit_options *
     if (!s)
         s = reserve(&w, err);
     if (!s) {
-        *f = (ss_fit){.pattern = o->pattern, .row = row, .rows = n};
+        *f = (ss_fit){.pattern = pattern, .row = row, .rows = n};
         s = make(&w, o, f, err);
     }
     drop(&w);

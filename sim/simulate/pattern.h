@@ -4,9 +4,11 @@
  * With a start-up time a of each message and a bandwidth b an operation takes steps * a + path / b.  Both
  * are those of the closed forms of collective.h, for as many bytes: a name of an operation or algorithm
  * means there what it means here, and times by the form give a and b back.  Sizes are counted as there.
+ * Of trees, whose messages meet at the ports of their members, it is the price (collective_price.h) on a
+ * switch that each rank is joined to by one shared link: straight lines in bytes, of even chunks.
  *
- * Known are the algorithms whose form needs ranks alone; those that go by machines or switches are refused,
- * since a table of times does not say which rank was where.
+ * Known are the algorithms whose form needs ranks alone; those that go by machines, switches or links each
+ * way round are refused, since a table of times does not say which rank was where.
  */
 #ifndef SS_PATTERN_H
 #define SS_PATTERN_H
@@ -17,13 +19,19 @@
 #include "base/text.h"
 #include "graph/collective.h"
 
+enum { SS_PATTERN_LINES = 24, SS_PATTERN_RANKS = 65536 };
+
 typedef struct ss_pattern {
     const char *operation, *algorithm; /* not copied: words of our own list */
     ss_operation of;
     ss_algorithm by;
     uint32_t ranks;
-    uint32_t
-        chunks; /* into which what is passed on whole is cut; 0: as many as the form finds best */
+    uint32_t chunks; /* into which it is cut; 0: as many as the form finds best */
+    uint32_t lines;  /* of trees, when it is prepared */
+    struct {
+        uint32_t chunks;
+        double steps, bytes; /* bytes: over those of the operation */
+    } line[SS_PATTERN_LINES];
 } ss_pattern;
 
 /* algorithm NULL: ring, of all_to_all pairwise, of p2p direct.  p2p is between 2 ranks; 0 ranks: 2 of p2p,
@@ -31,6 +39,9 @@ typedef struct ss_pattern {
  * others are refused of it. */
 ss_status ss_pattern_find(const char *operation, const char *algorithm, uint32_t ranks,
                           uint32_t chunks, ss_pattern *out, ss_error *err);
+
+/* Finds the lines of a tree; nothing of others.  Refuses one of more than SS_PATTERN_RANKS. */
+ss_status ss_pattern_prepare(ss_pattern *p, ss_error *err);
 
 /* Whether it depends on the link how many messages there are: chunks are those that are best. */
 bool ss_pattern_chooses(const ss_pattern *p);
@@ -43,7 +54,7 @@ typedef struct ss_path {
     double bytes; /* of all of these */
 } ss_path;
 
-/* For so many bytes of the operation, on a link with that start-up and bandwidth, which decide where it
+/* Of one that was prepared: for so many bytes of the operation, on a link with that start-up and bandwidth, which decide where it
  * chooses. */
 ss_path ss_pattern_path(const ss_pattern *p, double bytes, double start_s, double bytes_per_s);
 

@@ -328,7 +328,7 @@ local calibrate_module = {}
 ---@field rows soapstone.sample[]
 ---@field name? string
 ---@field operation? "p2p"|"all_reduce"|"all_gather"|"reduce_scatter"|"all_to_all"|"broadcast"|"reduce"
----@field algorithm? "direct"|"ring"|"bidirectional_ring"|"tree"|"double_tree"|"halving_doubling"|"pairwise"
+---@field algorithm? "direct"|"ring"|"tree"|"double_tree"|"halving_doubling"|"pairwise"
 ---@field ranks? integer
 ---@field chunks? integer into which trees and chains cut what they pass on; 0: as many as the form finds best
 ---@field least_squares? boolean every row counts in full
