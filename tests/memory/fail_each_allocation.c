@@ -180,8 +180,12 @@ static ss_status simulate(work *w, ss_error *err)
 static ss_status record(const work *w, ss_error *err)
 {
     static const ss_manifest_file file = {"net.lua", "return 7"};
-    static const ss_manifest manifest = {"0", "c", "s.lua", "print(1)", "sync = ring", 7, &file, 1};
-    static const ss_record_origin origin = {"by hand", "sync = ring\n", "costs: none\n"};
+    static const double sample[] = {0.5, 1.5};
+    static const ss_chance chance = {
+        .draw = {{.kind = SS_DRAW_SAMPLES, .mean = 1, .sample = sample, .samples = 2}}};
+    static const ss_manifest manifest = {"0", "c",   "s.lua", "print(1)", "sync = ring",
+                                         7,   &file, 1,       &chance};
+    static const ss_record_origin origin = {"by hand", "sync = ring\n", "costs: none\n", &chance};
     ss_record *r;
     ss_status s = ss_record_create(OUTPUT, &manifest, &r, err);
     if (s)

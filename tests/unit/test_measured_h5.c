@@ -196,7 +196,7 @@ static void its_description_counts_devices_and_operators(void)
 static void other_files_are_refused(void)
 {
     ss_error err = {0};
-    static const ss_manifest manifest = {"0", "c", "s", "t", "o", 1, NULL, 0};
+    static const ss_manifest manifest = {"0", "c", "s", "t", "o", 1, NULL, 0, NULL};
     ss_record *r;
     ss_costs *c;
     CHECK_OK(ss_costs_new(&c, &err));
