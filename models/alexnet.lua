@@ -7,8 +7,8 @@ local model = require "soapstone.model"
 local options = require "soapstone.options"
 
 return function(o)
-  o = options(o, { batch = 256, image = 224, classes = 1000, dtype = "f32", optimizer = "sgd" })
-  local m = model.new { name = "alexnet", dtype = o.dtype, optimizer = o.optimizer }
+  o = options(o, { batch = 256, image = 224, classes = 1000, dtype = "f32", optimizer = "sgd", halo = true })
+  local m = model.new { name = "alexnet", dtype = o.dtype, optimizer = o.optimizer, halo = o.halo }
 
   local function conv(name, x, out, kernel, stride, padding)
     return m:conv2d(name, x,

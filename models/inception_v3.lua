@@ -61,10 +61,10 @@ local modules = {
 }
 
 return function(o)
-  o = options(o, { batch = 64, image = 299, classes = 1000, dtype = "f32", optimizer = "sgd",
+  o = options(o, { batch = 64, image = 299, classes = 1000, dtype = "f32", optimizer = "sgd", halo = true,
     norm = options.choice("batch", { "batch", "none" }),
     stem_padding = options.count(0, { min = 0, max = 1 }) })
-  local m = model.new { name = "inception_v3", dtype = o.dtype, optimizer = o.optimizer }
+  local m = model.new { name = "inception_v3", dtype = o.dtype, optimizer = o.optimizer, halo = o.halo }
 
   local function conv(name, x, kernel, out, stride, padding)
     if type(kernel) == "table" then padding = { kernel[1] // 2, kernel[2] // 2 } end

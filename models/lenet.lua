@@ -7,8 +7,8 @@ local model = require "soapstone.model"
 local options = require "soapstone.options"
 
 return function(o)
-  o = options(o, { batch = 64, classes = 10, dtype = "f32", optimizer = "sgd" })
-  local m = model.new { name = "lenet", dtype = o.dtype, optimizer = o.optimizer }
+  o = options(o, { batch = 64, classes = 10, dtype = "f32", optimizer = "sgd", halo = true })
+  local m = model.new { name = "lenet", dtype = o.dtype, optimizer = o.optimizer, halo = o.halo }
   local x = m:input("image", { o.batch, 1, 28, 28 })
   x = m:conv2d("conv1", x, { out = 6, kernel = 5, padding = 2, activation = "tanh" })
   x = m:pool2d("pool2", x, { type = "avg", kernel = 2 })

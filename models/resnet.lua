@@ -14,10 +14,10 @@ local blocks = { [50] = { 3, 4, 6, 3 }, [101] = { 3, 4, 23, 3 }, [152] = { 3, 8,
 
 return function(o)
   o = options(o, { depth = 101, batch = 64, image = 224, classes = 1000, shortcuts = true,
-    norm = options.choice("batch", { "batch", "none" }), dtype = "f32", optimizer = "sgd" })
+    norm = options.choice("batch", { "batch", "none" }), dtype = "f32", optimizer = "sgd", halo = true })
   local stages = blocks[o.depth]
   if not stages then options.refuse("depth is %d; there are 50, 101 and 152", o.depth) end
-  local m = model.new { name = "resnet" .. o.depth, dtype = o.dtype, optimizer = o.optimizer }
+  local m = model.new { name = "resnet" .. o.depth, dtype = o.dtype, optimizer = o.optimizer, halo = o.halo }
 
   local function conv(name, x, kernel, out, stride, activation)
     return m:conv2d(name, x, { out = out, kernel = kernel, stride = stride,

@@ -9,8 +9,8 @@ local options = require "soapstone.options"
 
 return function(o)
   o = options(o, { batch = 1, image = 572, channels = 1, classes = 2, width = 64, levels = 4,
-    padding = options.count(0, { min = 0, max = 1 }), dtype = "f32", optimizer = "momentum" })
-  local m = model.new { name = "unet", dtype = o.dtype, optimizer = o.optimizer }
+    padding = options.count(0, { min = 0, max = 1 }), dtype = "f32", optimizer = "momentum", halo = true })
+  local m = model.new { name = "unet", dtype = o.dtype, optimizer = o.optimizer, halo = o.halo }
 
   local function two_convolutions(name, x, out)
     for i = 1, 2 do

@@ -8,8 +8,8 @@ local options = require "soapstone.options"
 local groups = { { 64, 64 }, { 128, 128 }, { 256, 256, 256 }, { 512, 512, 512 }, { 512, 512, 512 } }
 
 return function(o)
-  o = options(o, { batch = 64, image = 224, classes = 1000, dtype = "f32", optimizer = "sgd" })
-  local m = model.new { name = "vgg16", dtype = o.dtype, optimizer = o.optimizer }
+  o = options(o, { batch = 64, image = 224, classes = 1000, dtype = "f32", optimizer = "sgd", halo = true })
+  local m = model.new { name = "vgg16", dtype = o.dtype, optimizer = o.optimizer, halo = o.halo }
   local x = m:input("image", { o.batch, 3, o.image, o.image })
   for g, channels in ipairs(groups) do
     for i, out in ipairs(channels) do

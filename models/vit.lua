@@ -8,8 +8,8 @@ local options = require "soapstone.options"
 
 return function(o)
   o = options(o, { batch = 64, image = 224, patch = 16, layers = 12, hidden = 768, heads = 12,
-    classes = 1000, dtype = "f32", optimizer = "adam" })
-  local m = model.new { name = "vit", dtype = o.dtype, optimizer = o.optimizer }
+    classes = 1000, dtype = "f32", optimizer = "adam", halo = true })
+  local m = model.new { name = "vit", dtype = o.dtype, optimizer = o.optimizer, halo = o.halo }
   local x = m:input("image", { o.batch, 3, o.image, o.image })
   x = m:conv2d("patches", x, { out = o.hidden, kernel = o.patch, stride = o.patch })
   x = m:to_sequence("sequence", x)

@@ -252,6 +252,7 @@ static ss_status take_memory(ss_model *m, const ss_op_spec *spec, const ss_op_de
     if (!a->def)
         return ss_fail_memory(err, "an operator", sizeof *def);
     *a->def = *def;
+    a->def->no_halo = m->no_halo;
     a->in = ss_arena_take(&m->memory, (size_t)def->inputs * sizeof *a->in);
     if (!a->in)
         return ss_fail_memory(err, "inputs", (size_t)def->inputs * sizeof *a->in);
@@ -455,6 +456,8 @@ uint64_t ss_model_hash(const ss_model *m)
 {
     uint64_t h = ss_hash_text(SS_HASH_START, m->name);
     h = ss_hash_double(h, m->optimizer_bytes_per_weight_byte);
+    if (m->no_halo)
+        h = ss_hash_text(h, "no halo");
     for (uint32_t t = 1; t <= m->tensors; t++)
         if (!m->tensor[t].producer.i)
             h = hash_shape(ss_hash_text(ss_hash_u64(h, t), m->tensor[t].name), &m->tensor[t].shape);

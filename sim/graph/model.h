@@ -63,6 +63,7 @@ typedef struct ss_model {
     uint32_t share_cap;
     ss_arena memory; /* definitions, input lists and names of weights */
     int64_t bytes;   /* of all tensors and weights: kept below 2^62, so that sums fit */
+    bool no_halo; /* of operators that are added; see ss_op_def */
     double optimizer_bytes_per_weight_byte; /* state beside weights and gradients: 0 SGD, 1 momentum, 2 Adam */
 } ss_model;
 

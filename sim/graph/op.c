@@ -320,6 +320,11 @@ void ss_op_same_box(const ss_op_def *op, uint32_t i, const ss_box *main, ss_box 
 void ss_op_input_box(const ss_op_def *op, uint32_t i, const ss_box *main, ss_box *in)
 {
     op->kind->input_box(op, i, main, in);
+    for (uint32_t d = 2; op->no_halo && op->kind->slides && d < 4; d++) {
+        int64_t all = op->in[i].extent[d], of = op->out[0].extent[d];
+        in->lo[d] = main->lo[d] * all / of;
+        in->hi[d] = main->hi[d] * all / of;
+    }
 }
 
 void ss_op_output_box(const ss_op_def *op, uint32_t o, const ss_box *main, ss_box *out)

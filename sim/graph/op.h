@@ -57,6 +57,7 @@ typedef struct ss_op_kind ss_op_kind;
 typedef struct ss_op_def {
     const ss_op_kind *kind;
     int64_t attr[SS_MAX_ATTRS]; /* in the order of kind->attr */
+    bool no_halo; /* images are cut in equal pieces, and a part sees no more than its own */
     uint32_t inputs;
     ss_shape in[SS_MAX_INPUTS];
     /* from here on filled by kind->infer: */
@@ -87,6 +88,8 @@ struct ss_op_kind {
     /* Checks attributes and inputs; fills outputs, dim and weights. Messages name no operator: the
      * caller puts its name in front. */
     ss_status (*infer)(ss_op_def *op, ss_error *err);
+
+    bool slides; /* a window, over rows and columns (dimensions 2 and 3 of inputs and of output 0) */
 
     /* The region of input i that box `main` of output 0 needs; may be empty. */
     void (*input_box)(const ss_op_def *op, uint32_t i, const ss_box *main, ss_box *in);
@@ -128,6 +131,7 @@ char *ss_attr_text(const ss_attr_def *a, int64_t value, char *buffer, size_t n);
 /* Checks bounds, then infers. */
 ss_status ss_op_def_finish(ss_op_def *op, ss_error *err);
 
+/* What a kind that slides needs beyond its piece (a halo) is left out of an operator without. */
 void ss_op_input_box(const ss_op_def *op, uint32_t i, const ss_box *main, ss_box *in);
 void ss_op_output_box(const ss_op_def *op, uint32_t o, const ss_box *main, ss_box *out);
 void ss_op_weight_box(const ss_op_def *op, uint32_t w, const ss_box *main, ss_box *out);

@@ -153,6 +153,7 @@ const ss_op_kind ss_op_kind_conv2d = {
     .name = "conv2d",
     .summary =
         "convolution over images (n c h w), with optional bias, normalisation and activation",
+    .slides = true,
     .min_inputs = 1,
     .max_inputs = 1,
     .attr = {{"out", SS_ATTR_REQUIRED, 1, MOST_CHANNELS, NULL, "output channels"},
@@ -280,6 +281,7 @@ static double trans_saved(const ss_op_def *op, const ss_box *main)
 const ss_op_kind ss_op_kind_conv_transpose2d = {
     .name = "conv_transpose2d",
     .summary = "transposed convolution over images: makes them larger",
+    .slides = true,
     .min_inputs = 1,
     .max_inputs = 1,
     .attr = {{"out", SS_ATTR_REQUIRED, 1, MOST_CHANNELS, NULL, "output channels"},
@@ -368,6 +370,7 @@ static void pool_forward(const ss_op_def *op, const ss_box *main, ss_work *work)
 const ss_op_kind ss_op_kind_pool2d = {
     .name = "pool2d",
     .summary = "largest or mean value of each window of an image",
+    .slides = true,
     .min_inputs = 1,
     .max_inputs = 1,
     .attr = {{"type", POOL_MAX, 0, 0, "max|avg", "which value of a window"},

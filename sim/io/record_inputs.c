@@ -243,6 +243,8 @@ ss_status ss_record_model(ss_record *r, const ss_model *m, ss_error *err)
     if (!s)
         s = ss_h5_put_f64(r->h5, "model", "optimizer_bytes_per_weight_byte",
                           m->optimizer_bytes_per_weight_byte, err);
+    if (!s && m->no_halo) /* where it is not there, parts read their halo */
+        s = ss_h5_put_text(r->h5, "model", "halo", "none", err);
     if (!s)
         s = ss_h5_put_values(r->h5, "model/totals", total_field,
                              sizeof total_field / sizeof total_field[0], &totals, err);

@@ -355,6 +355,8 @@ static void assume_of_lowering(ss_text *t, const ss_model *m, const ss_lower_opt
                              : "training");
     if (o->coalesce == SS_COALESCE_PER_DEVICE)
         ss_text_add(t, "; coalesced per device");
+    if (m->no_halo)
+        ss_text_add(t, "; no halo");
     assume_of_messages(t, o);
     if (!o->training)
         return;

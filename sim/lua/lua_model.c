@@ -29,8 +29,8 @@ static void free_model(void *object)
     ss_free(m);
 }
 
-static ss_status make_model(const char *name, ss_dtype dtype, double state, ss_lua_model **out,
-                            ss_error *err)
+static ss_status make_model(const char *name, ss_dtype dtype, double state, bool halo,
+                            ss_lua_model **out, ss_error *err)
 {
     ss_lua_model *m = ss_alloc_zeroed(1, sizeof *m);
     if (!m)
@@ -42,6 +42,7 @@ static ss_status make_model(const char *name, ss_dtype dtype, double state, ss_l
     }
     m->dtype = dtype;
     m->model->optimizer_bytes_per_weight_byte = state;
+    m->model->no_halo = !halo;
     *out = m;
     return SS_OK;
 }
@@ -49,6 +50,7 @@ static ss_status make_model(const char *name, ss_dtype dtype, double state, ss_l
 typedef struct new_options {
     const char *name, *dtype;
     int optimizer;
+    bool halo;
 } new_options;
 
 static const ss_opt new_list[] = {
@@ -66,6 +68,11 @@ static const ss_opt new_list[] = {
      .at = offsetof(new_options, optimizer),
      .choices = "sgd|momentum|adam",
      .help = "keeps 0, 1 or 2 numbers for each weight"},
+    {.name = "halo",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(new_options, halo),
+     .preset = 1,
+     .help = "parts of images read what their windows see beyond their own rows and columns"},
     {0},
 };
 
@@ -80,7 +87,7 @@ static ss_dtype read_dtype(lua_State *L, const char *text, const char *what)
     return dtype;
 }
 
-/* model.new { name =, dtype =, optimizer = } -> model */
+/* model.new { name =, dtype =, optimizer =, halo = } -> model */
 static int model_new(lua_State *L)
 {
     new_options o;
@@ -90,7 +97,7 @@ static int model_new(lua_State *L)
 
     ss_error err;
     ss_lua_model *m = NULL;
-    if (make_model(o.name, dtype, o.optimizer, &m, &err))
+    if (make_model(o.name, dtype, o.optimizer, o.halo, &m, &err))
         return ss_lua_raise(L, &err);
 
     box->object = m;
@@ -416,7 +423,7 @@ static int model_kinds(lua_State *L)
 
 static const ss_lua_method functions[] = {
     {"kinds", model_kinds, "() -> list of tables: the kinds of operators and their options"},
-    {"new", model_new, "({ name =, dtype =, optimizer = }) -> model"},
+    {"new", model_new, "({ name =, dtype =, optimizer =, halo = }) -> model"},
     {NULL, NULL, NULL},
 };
 

@@ -400,4 +400,22 @@ claim("a method called with a dot says how it is called", function()
   end
 end)
 
+claim("a model without halo cuts images in equal pieces", function()
+  local function step(halo)
+    local m = soapstone.model.new { name = "images", halo = halo }
+    local y = m:conv2d("c", m:input("x", { 2, 3, 12, 10 }), { out = 4, kernel = 5, padding = 2 })
+    m:conv2d("d", m:pool2d("p", y, { kernel = 2 }), { out = 4, kernel = 3, padding = 1 })
+    local p = soapstone.problem { model = m, topology = small.quad(), sync = "none" }
+    local s = p:strategy "whole"
+    for _, op in ipairs { "c", "p", "d" } do s:set(op, { degrees = { h = 2 }, devices = { 1, 2 } }) end
+    return p:simulate(s)
+  end
+  -- d reads a row of the other part: 2 images, 4 channels, 5 columns, both ways, and its gradient goes back
+  equal(step(true).bytes_moved, 4 * 160)
+  assert(not step(nil).assumptions:find("no halo", 1, true))
+  equal(step(false).bytes_moved, 0)
+  check.contains(step(false).assumptions, "; no halo")
+  assert(require "models.alexnet" { halo = false } and require "models.vit" { halo = false })
+end)
+
 check.done()

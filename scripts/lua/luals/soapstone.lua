@@ -154,7 +154,7 @@ function soapstone.repeatable(options) end
 ---@class soapstone.model_module
 local model_module = {}
 
----@param options { name: string, dtype?: soapstone.dtype, optimizer?: "sgd"|"momentum"|"adam" }
+---@param options { name: string, dtype?: soapstone.dtype, optimizer?: "sgd"|"momentum"|"adam", halo?: boolean }
 ---@return soapstone.model
 function model_module.new(options) end
 
