@@ -14,7 +14,7 @@ typedef struct sample_row {
 static const ss_h5_field sample_field[] = {
     {"of", SS_H5_TEXT, offsetof(sample_row, of), NULL, "what is drawn, as options has it", NULL, 0,
      false},
-    {"value", SS_H5_F64, offsetof(sample_row, value), NULL,
+    {"value", SS_H5_F64, offsetof(sample_row, value), "s or 1",
      "as it is drawn: seconds of launch, message and step, else a factor", NULL, 0, false},
 };
 
