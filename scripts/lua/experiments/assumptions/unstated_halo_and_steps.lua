@@ -76,7 +76,8 @@ for _, broken in ipairs { "halo", "steps" } do
 end
 local columns = { "broken", "network", "topology" }
 common.print_verdicts(columns, "devices", groups)
-common.draw(o, "unstated-halo-and-steps", groups, { title = "A halo, and steps that overlap", xlabel = "devices", logx = true, ticks_at_values = true },
+common.draw(o, "unstated-halo-and-steps", groups, { title = "A halo, and steps that overlap", xlabel = "devices", logx = true, ticks_at_values = true,
+    note = ("the most sensitive: the strategy of the list whose step time changes most; steps: %d in a row"):format(o.steps) },
   function(group) return ("%s, %s"):format(group.broken, group.topology) end,
   { { name = "times longer, the most sensitive", value = function(v) return 1 / (1 + v.worst) end }, common.tau })
 
