@@ -137,7 +137,7 @@ static void a_cap_that_changes_holds_its_flows_by_what_it_is_now(void)
 static void a_flow_that_would_not_end_in_time_is_refused(void)
 {
     const double slow[] = {0, 1e-3};
-    const ss_paths one = {.n = 1, .first = first + 2, .link = link};
+    const ss_paths one = {.n = 1, .first = first + 1, .link = link};
     CHECK_OK(ss_sharing_start(s, 1, slow, &one, &err));
     CHECK(ss_sharing_begin(s, 0, 1, INT64_MAX, 1, &err) == SS_ERANGE);
     CHECK_TEXT(err.text, "would take longer than 106 days");
