@@ -322,8 +322,13 @@ void ss_op_input_box(const ss_op_def *op, uint32_t i, const ss_box *main, ss_box
     op->kind->input_box(op, i, main, in);
     for (uint32_t d = 2; op->no_halo && op->kind->slides && d < 4; d++) {
         int64_t all = op->in[i].extent[d], of = op->out[0].extent[d];
-        in->lo[d] = main->lo[d] * all / of;
-        in->hi[d] = main->hi[d] * all / of;
+        int64_t lo = main->lo[d] * all / of, hi = main->hi[d] * all / of;
+        lo = lo > in->lo[d] ? lo : in->lo[d];
+        hi = hi < in->hi[d] ? hi : in->hi[d];
+        if (lo >= hi) /* it would see nothing at all */
+            continue;
+        in->lo[d] = lo;
+        in->hi[d] = hi;
     }
 }
 

@@ -84,12 +84,33 @@ static ss_status add_renewals(ss_renewals *to, const ss_model *m, const ss_lower
     return SS_OK;
 }
 
+/* In place of a weight: a device has done its part of a step. */
+enum { DEVICE_IS_DONE = 0x7fffffff };
+
+/* A task of operators after which none follows on its device. */
+static bool is_last_there(const ss_tasks *t, uint32_t task)
+{
+    uint8_t kind = t->label[task].kind;
+    if (kind != SS_TASK_FORWARD && kind != SS_TASK_BACKWARD && kind != SS_TASK_LUMPED &&
+        kind != SS_TASK_ACCUMULATE)
+        return false;
+    for (uint32_t o = t->first_out[task]; o < t->first_out[task + 1]; o++)
+        if (t->where[t->out[o]] == t->where[task] && t->label[t->out[o]].kind == kind)
+            return false;
+    return true;
+}
+
 static ss_status find_renewals(ss_renewals *to, const ss_model *m, const ss_lowered *l,
                                ss_error *err)
 {
+    const ss_tasks *t = &l->tasks;
     ss_status s = SS_OK;
-    for (uint32_t i = 1; i <= l->tasks.n && l->options.training && !s; i++)
-        s = add_renewals(to, m, l, i, err);
+    for (uint32_t i = 1; i <= t->n && !s; i++) {
+        if (l->options.training)
+            s = add_renewals(to, m, l, i, err);
+        if (!s && is_last_there(t, i))
+            s = add(to, DEVICE_IS_DONE, t->where[i], i, err);
+    }
     if (!s && to->n)
         qsort(to->row, to->n, sizeof *to->row, by_place);
     return s;
@@ -144,6 +165,8 @@ static ss_status find_waits(ss_waits *w, const ss_renewals *of, const ss_model *
         }
         if (any && !s)
             s = wait_for(w, of, place_of(0, t->where[i]), err);
+        if (forward && !s && t->first_in[i] == t->first_in[i + 1])
+            s = wait_for(w, of, place_of(DEVICE_IS_DONE, t->where[i]), err);
         w->first[i + 1] = w->n;
     }
     return s;
@@ -199,17 +222,37 @@ static void find_ends(const ss_tasks *t, const ss_timeline *l, uint32_t steps, s
     }
 }
 
+/* What happened in the step, at the times it had, and what was to happen after it. */
+static ss_status take_changes(const ss_result *r, ss_run_options *order, ss_change **out,
+                              ss_error *err)
+{
+    uint32_t n = r->changes, given = order->changes;
+    ss_change *all = ss_alloc(((size_t)n + given + 1) * sizeof *all);
+    *out = all;
+    if (!all)
+        return ss_fail_memory(err, "what happens on the way", (n + given) * sizeof *all);
+    for (uint32_t i = 0; i < n; i++)
+        all[i] = r->change[i];
+    for (uint32_t i = 0; i < given; i++)
+        if (order->change[i].at > r->timeline.makespan)
+            all[n++] = order->change[i];
+    order->change = all;
+    order->changes = n;
+    return SS_OK;
+}
+
 ss_status ss_steps_of_result(const ss_result *r, const ss_model *m, ss_engine *e, uint32_t steps,
                              ss_time *end, ss_error *err)
 {
     ss_run_options order = r->lowered->options.run;
     ss_timeline line = {0};
     ss_tasks all = {0};
+    ss_change *changes = NULL;
     ss_status s = refuse(r, steps, err);
     if (!s)
         s = repeat(r->lowered, m, steps, &all, err);
-    order.change = r->change; /* at the times they had */
-    order.changes = r->changes;
+    if (!s)
+        s = take_changes(r, &order, &changes, err);
     if (!s)
         s = ss_run_options_published(&order)
                 ? ss_engine_run(e, &all, &line, err)
@@ -221,6 +264,7 @@ ss_status ss_steps_of_result(const ss_result *r, const ss_model *m, ss_engine *e
             s = ss_time_add(end[k], r->overhead, &end[k], err);
     ss_timeline_free(&line);
     ss_tasks_free(&all);
+    ss_free(changes);
     return s;
 }
 

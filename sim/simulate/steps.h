@@ -8,8 +8,9 @@
  * So the step's task graph is put behind itself again and again.  A forward task waits, in the step before, for all
  * that makes the weights of its operator on its device: its own gradients (and the barrier, where gradients
  * meet after all backward work), the messages of their meeting that reach the device, and the update.  That is
- * told weight by weight: of two shards of one weight on a device it waits for both.  Every step has
- * the times, and the luck, of the first.
+ * told weight by weight: of two shards of one weight on a device it waits for both.  What begins a step, since
+ * it waits for nothing there, waits until its device has done its operators of the step before: devices
+ * do not run ahead.  Every step has the times, and the luck, of the first.
  */
 #ifndef SS_STEPS_H
 #define SS_STEPS_H

@@ -39,6 +39,26 @@ claim("without training a step more takes what its fullest device or link does",
   end
 end)
 
+claim("devices do not run ahead, and what happens later happens", function()
+  local model = soapstone.model.new { name = "three" }
+  local x = model:linear("a1", model:input("x", { 2, 2 }), { out = 2, bias = false })
+  model:linear("b", model:linear("a2", x, { out = 2, bias = false }), { out = 2, bias = false })
+  local t = topology.new { name = "pair" }
+  t:link(t:device("d1", { kind = "p100" }), t:device("d2", { kind = "p100" }), { bandwidth = "1 GB/s" })
+  local costs = soapstone.costs.given { a1 = { forward = "2 ms" }, a2 = { forward = "2 ms" }, b = { forward = "4 ms" }, per = "part" }
+  local function steps(n, more)
+    more.model, more.topology, more.costs, more.training = model, t, costs, false
+    local p = soapstone.problem(more)
+    local s = p:strategy "whole"
+    s:set("b", { devices = { 2 } })
+    return p:simulate(s):overlapped { steps = n }
+  end
+  equal(("%.3f"):format(1000 * steps(20, {}).period), "4.000")
+  equal(("%.3f"):format(1000 * steps(3, { streams = 2 }).period), "4.000")
+  local slow = steps(3, { events = { { at = "14 ms", device = 2, speed = 0.5 } } }) -- in the third step
+  equal(("%.3f"):format(1000 * slow.ends[3]), "18.000")
+end)
+
 claim("a step waits for the weights of its first operator, and these come last", function()
   local p = problem { sync = "ring", overlap = true }
   local split = in_two(p):overlapped()

@@ -81,6 +81,15 @@ common.draw(o, "unstated-halo-and-steps", groups, { title = "A halo, and steps t
   function(group) return ("%s, %s"):format(group.broken, group.topology) end,
   { { name = "times longer, the most sensitive", value = function(v) return 1 / (1 + v.worst) end }, common.tau })
 
+-- From the least to the most at all sizes.
+local function all_of(those, value, format)
+  local least, most = math.huge, -math.huge
+  for _, group in ipairs(those) do
+    for _, v in ipairs(group.verdicts) do least, most = math.min(least, value(v)), math.max(most, value(v)) end
+  end
+  return ("%s to %s"):format(format(least), format(most))
+end
+
 local parts = {}
 for _, broken in ipairs { "halo", "steps" } do
   local those = common.those(groups, { broken = broken })
@@ -88,7 +97,7 @@ for _, broken in ipairs { "halo", "steps" } do
   local function longer(v) return 1 / (1 + v.error) - 1 end
   local function worst(v) return 1 / (1 + v.worst) - 1 end
   parts[#parts + 1] = #those == 0 and broken .. " none" or ("%s the median strategy by %s and the most sensitive by %s, with tau %s and a regret above 5 %% in %d of %d"):format(
-    broken == "halo" and "a halo changes" or "steps that overlap change", common.span(those, longer, common.percent), common.span(those, worst, common.percent),
-    common.span(those, function(v) return v.tau end, function(tau) return ("%.2f"):format(tau) end), dear, all)
+    broken == "halo" and "a halo changes" or "steps that overlap change", all_of(those, longer, common.percent), all_of(those, worst, common.percent),
+    all_of(those, function(v) return v.tau or 1 end, function(tau) return ("%.2f"):format(tau) end), dear, all)
 end
 trial.result("%s.", table.concat(parts, "; "))
