@@ -80,6 +80,16 @@ static uint32_t standing_still(const ss_run *r, uint32_t i)
     return 0;
 }
 
+static uint32_t slowest(const ss_run *r, uint32_t i)
+{
+    uint32_t n, at = 0;
+    const uint32_t *of = ss_tasks_resources(&r->tasks, (ss_task){i}, &n);
+    for (uint32_t k = 1; k < n; k++)
+        if (r->resource[of[k]].speed < r->resource[of[at]].speed)
+            at = k;
+    return of[at];
+}
+
 ss_status ss_run_refuse_stuck(const ss_run *r, ss_error *err)
 {
     const ss_tasks *t = &r->tasks;
@@ -95,9 +105,16 @@ ss_status ss_run_refuse_stuck(const ss_run *r, ss_error *err)
         name_resource(r, resource, what);
         return ss_fail(err, SS_EINVAL, "%s can never end: %s stands still%s", task, what, rest);
     }
-    for (uint32_t i = 1; i <= t->n; i++)
-        if (r->task[i].stage == SS_STAGE_RUNS)
-            return ss_run_refuse_overflow(i, err);
+    for (uint32_t i = 1; i <= t->n; i++) {
+        if (r->task[i].stage != SS_STAGE_RUNS && r->task[i].stage != SS_STAGE_FLOWS)
+            continue;
+        name_task(r, i, task);
+        name_resource(r, slowest(r, i), what);
+        return ss_fail(err, SS_ERANGE,
+                       "%s would end later than 106 days after the start, which times cannot "
+                       "hold; it is on %s%s",
+                       task, what, rest);
+    }
     for (uint32_t i = 1; i <= t->n; i++) {
         if (r->task[i].stage != SS_STAGE_QUEUED)
             continue;

@@ -279,4 +279,15 @@ claim("a link that changes on the way changes what a message of a size can have 
   end
 end)
 
+claim("what is too slow for any time is named, with what it is on", function()
+  for _, mode in ipairs { "fifo-hop", "fifo-path", "shared" } do
+    local t = soapstone.topology.new { name = "slow" }
+    t:link(t:device("a", { kind = "p100" }), t:device("b", { kind = "p100" }), { bandwidth = "10 GB/s" })
+    local run = soapstone.run { topology = t, links = mode }
+    run:send("a", "b", 1e6, { name = "weights" })
+    run:set_link("a->b", { share = 1e-12 })
+    fails("transfer 'weights' would end later than 106 days after the start, which times cannot hold; it is on link a->b", run.finish, run)
+  end
+end)
+
 check.done()
