@@ -413,15 +413,18 @@ claim("a Gantt chart shows what stood still and what had other figures", functio
   run:advance "1 ms"
   run:set_link("a->b", { share = 2 })
   local r = run:finish()
-  soapstone.plot.gantt(r, "stood.svg")
-  local file <close> = assert(io.open "stood.svg.tsv")
+  local name = os.tmpname()
+  local figure = name .. ".svg"
+  soapstone.plot.gantt(r, figure)
+  local file <close> = assert(io.open(figure .. ".tsv"))
   local rows = file:read "a"
   contains(rows, "\ta->b\tstill\t0.007000000000\t0.009000000000\t")
   contains(rows, "\ta\tstill\t0.007000000000\t0.009000000000\t")
   contains(rows, "\ta->b\tchanged\t0.009000000000\t0.010000000000\t")
   contains(rows, "Hatched: stands still.")
   equal(select(2, rows:gsub("\tchanged\t", "")), 1)
-  soapstone.plot.gantt(soapstone.collective { topology = pair(), bytes = 10 }.result, "stood.svg")
+  soapstone.plot.gantt(soapstone.collective { topology = pair(), bytes = 10 }.result, figure)
+  for _, left in ipairs { name, figure, figure .. ".tsv" } do os.remove(left) end
 end)
 
 claim("lists are lists: nothing written into them is passed over", function()
