@@ -226,11 +226,6 @@ static double seconds_of(const ss_pricer *w, uint32_t link, double bytes)
     return ss_link_law_seconds(law_of(w, link), bytes_per_s(w, link), bytes);
 }
 
-static bool at_once(ss_links_mode mode)
-{
-    return mode == SS_LINKS_FIFO_PATH || mode == SS_LINKS_SHARED;
-}
-
 /* How much of a route is crossed at once: to where a node stages.  Links first .. end - 1. */
 static uint32_t leg_end(const ss_pricer *w, const trip *x, uint32_t first, ss_node *at)
 {
@@ -409,7 +404,7 @@ static double segments_of(const ss_pricer *w, const trip *x)
     const ss_lower_options *o = w->options;
     if (o->segment_bytes <= 0)
         return 1;
-    if (at_once(o->links)) { /* what is stored nowhere goes as a whole */
+    if (ss_links_are_crossed_at_once(o->links)) { /* what is stored nowhere goes as a whole */
         ss_node at = x->at;
         if (leg_end(w, x, 0, &at) >= x->links)
             return 1;
@@ -434,9 +429,9 @@ static ss_price price_steps(ss_pricer *w, uint32_t from, uint32_t to, uint32_t c
         y->segments = segments_of(w, y);
     }
     bool streams = to - from > 1 || x->streams;
-    ss_price most = at_once(w->options->links) ? price_at_once(w, n)
-                    : streams                  ? price_streams(w, n)
-                                               : price_hops(w, n);
+    ss_price most = ss_links_are_crossed_at_once(w->options->links) ? price_at_once(w, n)
+                    : streams                                       ? price_streams(w, n)
+                                                                    : price_hops(w, n);
     for (uint32_t i = 0; i < n; i++)
         clear(w, &w->trip[i]);
     return most;

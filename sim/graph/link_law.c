@@ -113,6 +113,11 @@ double ss_link_law_seconds(const ss_link_law *l, double bytes_per_s, double byte
     return (bytes + (l ? l->half_bytes : 0)) / bytes_per_s;
 }
 
+double ss_link_law_share(const ss_link_law *l, double bytes)
+{
+    return l && bytes > 0 ? bytes / ss_link_law_seconds(l, 1, bytes) : 1;
+}
+
 double ss_link_law_latency(const ss_link_law *l, double latency_s, double bytes)
 {
     for (uint32_t i = l ? l->steps : 0; i-- > 0;)

@@ -43,6 +43,8 @@ uint64_t ss_link_law_hash(uint64_t h, const ss_link_law *l);
 /* How long the bytes of a message take, alone and without latency, on a link of that bandwidth (its load
  * taken off already); 0 of 0 bytes.  l may be NULL, here and below. */
 double ss_link_law_seconds(const ss_link_law *l, double bytes_per_s, double bytes);
+/* The share of the bandwidth that a message has, 1 of one of 0 bytes. */
+double ss_link_law_share(const ss_link_law *l, double bytes);
 double ss_link_law_latency(const ss_link_law *l, double latency_s, double bytes);
 
 #endif

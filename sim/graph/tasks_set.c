@@ -200,8 +200,8 @@ ss_status ss_tasks_set(ss_tasks *t, const uint32_t *resource, uint32_t n, uint32
 static void note_shares(ss_tasks *t, uint32_t first, uint32_t links, double bytes)
 {
     for (uint32_t i = first; i < first + links; i++) {
-        const ss_link_law *law = t->law && bytes > 0 ? t->law[t->of_set[i] - t->devices] : NULL;
-        t->share_of_set[i] = law ? bytes / ss_link_law_seconds(law, 1, bytes) : 1;
+        const ss_link_law *law = t->law ? t->law[t->of_set[i] - t->devices] : NULL;
+        t->share_of_set[i] = ss_link_law_share(law, bytes);
     }
 }
 

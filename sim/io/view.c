@@ -339,11 +339,11 @@ static bool has_loss(const ss_model *m)
 static void assume_of_messages(ss_text *t, const ss_lower_options *o)
 {
     char size[SS_QUANTITY_TEXT];
-    if (o->segment_bytes > 0 && o->max_segments > 1)
+    bool at_once = ss_links_are_crossed_at_once(o->links);
+    if (o->segment_bytes > 0 && o->max_segments > 1 && !(at_once && o->ideal_links))
         ss_text_add(t, "; segments of %s, at most %u%s",
                     ss_format_quantity((double)o->segment_bytes, SS_UNIT_BYTES, size, sizeof size),
-                    o->max_segments,
-                    ss_links_are_crossed_at_once(o->links) ? ", where a node stages" : "");
+                    o->max_segments, at_once ? ", where a node stages" : "");
 }
 
 static void assume_of_lowering(ss_text *t, const ss_model *m, const ss_lower_options *o)

@@ -187,34 +187,26 @@ static const char *text_of(lua_State *L, const char *name)
     return text ? text : "";
 }
 
-static double number_of(lua_State *L, const char *name)
-{
-    lua_pushstring(L, name);
-    lua_rawget(L, 1);
-    double value = lua_tonumber(L, -1);
-    lua_pop(L, 1);
-    return value;
-}
-
 /* A page of one line: what was done, how long it took, and the rates that it comes to. */
 static int collective_text(lua_State *L)
 {
     char bytes[SS_QUANTITY_TEXT], time[SS_QUANTITY_TEXT], closed[SS_QUANTITY_TEXT],
         rate[SS_QUANTITY_TEXT], bus[SS_QUANTITY_TEXT];
     ss_text *text = ss_lua_text_new(L);
-    uint32_t devices = (uint32_t)number_of(L, "devices"),
-             messages = (uint32_t)number_of(L, "messages"),
-             chunks = (uint32_t)number_of(L, "chunks");
+    uint32_t devices = (uint32_t)ss_lua_row_number(L, "devices"),
+             messages = (uint32_t)ss_lua_row_number(L, "messages"),
+             chunks = (uint32_t)ss_lua_row_number(L, "chunks");
     ss_text_add(
         text, "%s of %s over %u device%s by %s: %s (closed form %s), %s, bus %s; %u message%s",
         text_of(L, "operation"),
-        ss_format_quantity(number_of(L, "bytes"), SS_UNIT_BYTES, bytes, sizeof bytes), devices,
-        ss_plural(devices), text_of(L, "algorithm"),
-        ss_format_quantity(number_of(L, "time"), SS_UNIT_SECONDS, time, sizeof time),
-        ss_format_quantity(number_of(L, "closed_form"), SS_UNIT_SECONDS, closed, sizeof closed),
-        ss_format_quantity(number_of(L, "algorithm_bandwidth"), SS_UNIT_BYTES_PER_SECOND, rate,
-                           sizeof rate),
-        ss_format_quantity(number_of(L, "bus_bandwidth"), SS_UNIT_BYTES_PER_SECOND, bus,
+        ss_format_quantity(ss_lua_row_number(L, "bytes"), SS_UNIT_BYTES, bytes, sizeof bytes),
+        devices, ss_plural(devices), text_of(L, "algorithm"),
+        ss_format_quantity(ss_lua_row_number(L, "time"), SS_UNIT_SECONDS, time, sizeof time),
+        ss_format_quantity(ss_lua_row_number(L, "closed_form"), SS_UNIT_SECONDS, closed,
+                           sizeof closed),
+        ss_format_quantity(ss_lua_row_number(L, "algorithm_bandwidth"), SS_UNIT_BYTES_PER_SECOND,
+                           rate, sizeof rate),
+        ss_format_quantity(ss_lua_row_number(L, "bus_bandwidth"), SS_UNIT_BYTES_PER_SECOND, bus,
                            sizeof bus),
         messages, ss_plural(messages));
     if (chunks > 1)

@@ -70,26 +70,17 @@ void ss_lua_noise_say(double spread, const ss_lower_options *o, ss_text *out)
                          "millionth\n");
 }
 
-static double field(lua_State *L, const char *name)
-{
-    lua_pushstring(L, name);
-    lua_rawget(L, 1);
-    double value = lua_tonumber(L, -1);
-    lua_pop(L, 1);
-    return value;
-}
-
 static int sensitivity_text(lua_State *L)
 {
     char least[SS_QUANTITY_TEXT], most[SS_QUANTITY_TEXT];
     ss_text *text = ss_lua_text_new(L);
-    uint32_t runs = (uint32_t)field(L, "runs");
-    ss_format_quantity(field(L, "least"), SS_UNIT_SECONDS, least, sizeof least);
-    ss_format_quantity(field(L, "most"), SS_UNIT_SECONDS, most, sizeof most);
+    uint32_t runs = (uint32_t)ss_lua_row_number(L, "runs");
+    ss_format_quantity(ss_lua_row_number(L, "least"), SS_UNIT_SECONDS, least, sizeof least);
+    ss_format_quantity(ss_lua_row_number(L, "most"), SS_UNIT_SECONDS, most, sizeof most);
     ss_text_add(text,
                 "sensitivity: %s to %s in %u run%s with durations moved by a picosecond, a "
                 "spread of %.2g %%",
-                least, most, runs, ss_plural(runs), 100 * field(L, "spread"));
+                least, most, runs, ss_plural(runs), 100 * ss_lua_row_number(L, "spread"));
     return ss_lua_text_push(L, text);
 }
 

@@ -35,22 +35,13 @@ static ss_status find(const ss_lua_result *r, uint32_t steps, const ss_watch *wa
     return s ? ss_fail_in(err, "result:overlapped") : SS_OK;
 }
 
-static double field(lua_State *L, const char *name)
-{
-    lua_pushstring(L, name);
-    lua_rawget(L, 1);
-    double value = lua_tonumber(L, -1);
-    lua_pop(L, 1);
-    return value;
-}
-
 static int overlapped_text(lua_State *L)
 {
     char period[SS_QUANTITY_TEXT], alone[SS_QUANTITY_TEXT];
     ss_text *text = ss_lua_text_new(L);
-    ss_format_quantity(field(L, "period"), SS_UNIT_SECONDS, period, sizeof period);
-    ss_format_quantity(field(L, "alone"), SS_UNIT_SECONDS, alone, sizeof alone);
-    ss_text_add(text, "%u steps that overlap: %s a step, %s alone", (uint32_t)field(L, "steps"),
+    ss_format_quantity(ss_lua_row_number(L, "period"), SS_UNIT_SECONDS, period, sizeof period);
+    ss_format_quantity(ss_lua_row_number(L, "alone"), SS_UNIT_SECONDS, alone, sizeof alone);
+    ss_text_add(text, "%u steps that overlap: %s a step, %s alone", (uint32_t)ss_lua_row_number(L, "steps"),
                 period, alone);
     return ss_lua_text_push(L, text);
 }

@@ -168,6 +168,15 @@ void ss_lua_strict_row(lua_State *L, const char *noun, const char *optional)
     set_index(L, key, noun, optional, row_index);
 }
 
+double ss_lua_row_number(lua_State *L, const char *name)
+{
+    lua_pushstring(L, name);
+    lua_rawget(L, 1);
+    double value = lua_tonumber(L, -1);
+    lua_pop(L, 1);
+    return value;
+}
+
 void ss_lua_row_text(lua_State *L, lua_CFunction text)
 {
     lua_getmetatable(L, -1);

@@ -25,6 +25,8 @@ void ss_lua_strict_row(lua_State *L, const char *noun, const char *optional);
 
 /* What print shows of rows like the one on top of the stack. */
 void ss_lua_row_text(lua_State *L, lua_CFunction text);
+/* For that text: a number of the row, argument 1; 0 if it is none. */
+double ss_lua_row_number(lua_State *L, const char *name);
 
 /* The table on top of the stack is a list of such rows: elements beyond the one after its last,
  * where ipairs stops, are refused. */

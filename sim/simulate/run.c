@@ -248,10 +248,8 @@ ss_wide ss_run_units(double speed)
 static double share_of(const ss_tasks *t, uint32_t id, uint32_t link)
 {
     const ss_link_law *law = t->law ? t->law[link] : NULL;
-    double bytes = (double)t->bytes[id];
-    if (!law || bytes <= 0 || t->label[id].kind != SS_TASK_TRANSFER)
-        return 1;
-    return bytes / ss_link_law_seconds(law, 1, bytes);
+    bool message = t->label[id].kind == SS_TASK_TRANSFER;
+    return message ? ss_link_law_share(law, (double)t->bytes[id]) : 1;
 }
 
 /* A route that is held as a whole is as fast as its slowest link, against the one that was slowest at the start. */

@@ -87,17 +87,19 @@ static ss_status add_renewals(ss_renewals *to, const ss_model *m, const ss_lower
 /* In place of a weight: a device has done its part of a step. */
 enum { DEVICE_IS_DONE = 0x7fffffff };
 
-/* A task of operators after which none follows on its device. */
+static bool is_of_operator(const ss_task_label *x)
+{
+    return x->kind == SS_TASK_FORWARD || x->kind == SS_TASK_BACKWARD || x->kind == SS_TASK_LUMPED ||
+           x->kind == SS_TASK_ACCUMULATE;
+}
+
+/* A task of an operator that is followed by none on its device. */
 static bool is_last_there(const ss_tasks *t, uint32_t task)
 {
-    uint8_t kind = t->label[task].kind;
-    if (kind != SS_TASK_FORWARD && kind != SS_TASK_BACKWARD && kind != SS_TASK_LUMPED &&
-        kind != SS_TASK_ACCUMULATE)
-        return false;
-    for (uint32_t o = t->first_out[task]; o < t->first_out[task + 1]; o++)
-        if (t->where[t->out[o]] == t->where[task] && t->label[t->out[o]].kind == kind)
-            return false;
-    return true;
+    bool last = is_of_operator(&t->label[task]);
+    for (uint32_t o = t->first_out[task]; o < t->first_out[task + 1] && last; o++)
+        last = t->where[t->out[o]] != t->where[task] || !is_of_operator(&t->label[t->out[o]]);
+    return last;
 }
 
 static ss_status find_renewals(ss_renewals *to, const ss_model *m, const ss_lowered *l,
@@ -259,9 +261,12 @@ ss_status ss_steps_of_result(const ss_result *r, const ss_model *m, ss_engine *e
                 : ss_run_simulate(&all, &order, ss_engine_watch(e), &line, err);
     if (!s)
         find_ends(&all, &line, steps, end);
-    for (uint32_t k = 0; k < steps && !s && r->overhead; k++) /* one for each step so far */
-        for (uint32_t n = 0; n <= k && !s; n++)
-            s = ss_time_add(end[k], r->overhead, &end[k], err);
+    ss_time overhead = 0; /* of all steps so far */
+    for (uint32_t k = 0; k < steps && !s; k++) {
+        s = ss_time_add(overhead, r->overhead, &overhead, err);
+        if (!s)
+            s = ss_time_add(end[k], overhead, &end[k], err);
+    }
     ss_timeline_free(&line);
     ss_tasks_free(&all);
     ss_free(changes);
