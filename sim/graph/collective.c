@@ -28,7 +28,7 @@ static const struct row {
     ss_collective_make *make;
     ss_collective_form *form;
     bool chunked; /* it looks at chunks */
-    bool chosen;  /* ss_price_choose considers it */
+    bool chosen;  /* ss_choose_collective considers it */
 } rows[] = {
     {SS_ALL_REDUCE, SS_RING, ss_make_ring, ss_form_ring, false, true},
     {SS_ALL_REDUCE, SS_BIDIRECTIONAL_RING, ss_make_bidirectional_ring, ss_form_bidirectional_ring,

@@ -176,7 +176,7 @@ double ss_collective_bus_factor(ss_operation o, uint32_t members);
 /* Of the chunks 1, 2, 3, 4, 6, 8, 12 .. 256 those whose closed form takes least; of equal ones the
  * fewest.  1 where the algorithm does not look at them. */
 uint32_t ss_collective_best_chunks(const ss_collective *c, ss_wire inside, ss_wire across);
-/* Whether it is among those that are chosen from where nobody says which (collective_price.h). */
+/* Whether it is among those that are chosen from where nobody says which (collective_choose.h). */
 bool ss_collective_is_considered(const ss_collective *c);
 
 /* The trees of double_tree, t 0 or 1, and n members; the root's parent is itself.  In tree 0 member 0 is

@@ -5,14 +5,10 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "graph/collective_parts.h"
 
-enum { MOST_CHUNKS = 256, MOST_LINES = 40, MOST_KEPT = 64 };
-
-/* Of so many bytes lines are found that are straight: shares and chunks are even, near enough. */
-static const int64_t many_bytes = (int64_t)1 << 40;
+enum { MOST_CHUNKS = 256 };
 
 /* A message on its way: row i of the list. */
 typedef struct way {
@@ -30,24 +26,6 @@ typedef struct trip {
     ss_price first, last; /* when the first segment is there, and the last */
 } trip;
 
-/* Of one algorithm and number of chunks. */
-typedef struct line {
-    ss_algorithm algorithm;
-    uint32_t chunks;
-    ss_price price; /* of line_bytes */
-} line;
-
-typedef struct table {
-    line line[MOST_LINES];
-    uint32_t lines; /* 0: not known */
-    int64_t bytes;
-    /* Whose; [members], kept from one to the next. */
-    ss_device *device;
-    uint32_t *machine;
-    uint32_t members, member_cap, chunks; /* chunks: as they were asked for */
-    ss_operation operation;
-} table;
-
 struct ss_pricer {
     ss_steps steps;
     uint32_t *level; /* by row of the list */
@@ -60,7 +38,6 @@ struct ss_pricer {
     uint32_t figure_cap;
     ss_price *busy; /* by link, in the step at hand; 0 between steps */
     uint32_t link_cap;
-    table now, kept[MOST_KEPT]; /* kept: by hash of the members, of straight lines */
     /* of what is asked */
     const ss_topology *topology;
     const ss_lower_options *options;
@@ -77,11 +54,6 @@ static ss_price worse(ss_price a, ss_price b)
     return (ss_price){larger(a.latency_s, b.latency_s), larger(a.transfer_s, b.transfer_s)};
 }
 
-static double seconds(ss_price p)
-{
-    return p.latency_s + p.transfer_s;
-}
-
 ss_status ss_pricer_new(ss_pricer **out, ss_error *err)
 {
     *out = ss_alloc_zeroed(1, sizeof **out);
@@ -96,19 +68,9 @@ void ss_pricer_free(ss_pricer *w)
     ss_free(w->level);
     ss_free(w->way);
     ss_free(w->trip);
-    for (uint32_t i = 0; i < MOST_KEPT; i++) {
-        ss_free(w->kept[i].device);
-        ss_free(w->kept[i].machine);
-    }
     ss_free(w->figure);
     ss_free(w->busy);
     ss_free(w);
-}
-
-void ss_pricer_forget(ss_pricer *w)
-{
-    for (uint32_t i = 0; w && i < MOST_KEPT; i++)
-        w->kept[i].lines = 0;
 }
 
 /* ---- steps ------------------------------------------------------------------------------- */
@@ -346,7 +308,7 @@ static void queue(ss_pricer *w, trip *x)
 static int by_arrival(const void *a, const void *b)
 {
     const trip *x = a, *y = b;
-    double p = seconds(x->first), q = seconds(y->first);
+    double p = ss_price_seconds(x->first), q = ss_price_seconds(y->first);
     if (p != q)
         return p < q ? -1 : 1;
     return x->row < y->row ? -1 : x->row > y->row;
@@ -513,153 +475,42 @@ ss_status ss_price_collective(ss_pricer *w, const ss_collective *c, const ss_par
     return s ? s : price_sketch(w, c, out, err);
 }
 
+/* The fewest that are considered; where others are, it is 1. */
+static uint32_t first_chunks(const ss_collective *c)
+{
+    return c->chunks && ss_collective_is_chunked(c->operation, c->algorithm) ? c->chunks : 1;
+}
+
+ss_status ss_price_by_chunks(ss_pricer *w, const ss_collective *c, const ss_party *p,
+                             const ss_lower_options *o, ss_priced *out, uint32_t *n, ss_error *err)
+{
+    bool many = !c->chunks && ss_collective_is_chunked(c->operation, c->algorithm);
+    uint32_t first = first_chunks(c), last = many ? MOST_CHUNKS : first;
+    ss_collective x = *c;
+    *n = 0;
+    ss_status s = sketch(w, c, p, o, err);
+    for (uint32_t k = first; k <= last && !s; k = ss_collective_next_chunks(k)) {
+        ss_priced *row = &out[(*n)++];
+        row->chunks = x.chunks = k;
+        s = price_sketch(w, &x, &row->price, err);
+    }
+    return s;
+}
+
 ss_status ss_price_chunks(ss_pricer *w, ss_collective *c, const ss_party *p,
                           const ss_lower_options *o, ss_price *out, ss_error *err)
 {
-    bool chunked = ss_collective_is_chunked(c->operation, c->algorithm);
-    uint32_t first = c->chunks && chunked ? c->chunks : 1;
-    uint32_t last = c->chunks || !chunked ? first : MOST_CHUNKS;
+    ss_priced by[SS_MOST_PRICED];
+    uint32_t n = 0;
+    ss_status s = SS_OK;
     *out = (ss_price){0, 0};
-    c->chunks = first;
-    if (c->members < 2 || c->bytes <= 0)
-        return SS_OK;
-    ss_status s = sketch(w, c, p, o, err);
-    ss_collective x = *c;
-    for (uint32_t k = first; k <= last && !s; k = ss_collective_next_chunks(k)) {
-        x.chunks = k;
-        ss_price price;
-        s = price_sketch(w, &x, &price, err);
-        if (!s && (k == first || seconds(price) < seconds(*out))) {
-            *out = price;
-            c->chunks = k;
+    if (c->members > 1 && c->bytes > 0)
+        s = ss_price_by_chunks(w, c, p, o, by, &n, err);
+    c->chunks = first_chunks(c);
+    for (uint32_t i = 0; i < n && !s; i++)
+        if (!i || ss_price_seconds(by[i].price) < ss_price_seconds(*out)) {
+            *out = by[i].price;
+            c->chunks = by[i].chunks;
         }
-    }
-    return s;
-}
-
-/* ---- which algorithm --------------------------------------------------------------------- */
-
-static ss_status add_lines(ss_pricer *w, const ss_collective *c, const ss_party *p,
-                           const ss_lower_options *o, table *to, ss_error *err)
-{
-    bool chunked = ss_collective_is_chunked(c->operation, c->algorithm);
-    uint32_t first = c->chunks && chunked ? c->chunks : 1;
-    uint32_t last = c->chunks || !chunked ? first : MOST_CHUNKS;
-    ss_collective x = *c;
-    ss_status s = sketch(w, c, p, o, err);
-    for (uint32_t k = first; k <= last && !s && to->lines < MOST_LINES;
-         k = ss_collective_next_chunks(k)) {
-        line *l = &to->line[to->lines++];
-        *l = (line){.algorithm = c->algorithm, .chunks = x.chunks = k};
-        s = price_sketch(w, &x, &l->price, err);
-    }
-    return s;
-}
-
-static ss_status find_lines(ss_pricer *w, const ss_collective *c, const ss_party *p,
-                            const ss_lower_options *o, int64_t bytes, table *to, ss_error *err)
-{
-    ss_status s = SS_OK;
-    to->lines = 0;
-    to->bytes = bytes;
-    for (uint32_t a = 0; a < SS_ALGORITHMS && !s; a++) {
-        ss_collective x = *c;
-        x.algorithm = (ss_algorithm)a;
-        x.bytes = bytes;
-        if (ss_collective_is_considered(&x))
-            s = add_lines(w, &x, p, o, to, err);
-    }
-    to->lines = s ? 0 : to->lines;
-    return s;
-}
-
-static void take_least(const table *t, ss_collective *c, ss_price *out)
-{
-    double share = (double)c->bytes / (double)t->bytes, least = INFINITY;
-    for (uint32_t i = 0; i < t->lines; i++) {
-        const line *l = &t->line[i];
-        ss_price price = {l->price.latency_s, share * l->price.transfer_s};
-        if (!(seconds(price) < least) || (i && l->chunks > c->bytes))
-            continue;
-        least = seconds(price);
-        *out = price;
-        c->algorithm = l->algorithm;
-        c->chunks = l->chunks;
-    }
-}
-
-ss_status ss_price_choose(ss_pricer *w, ss_collective *c, const ss_party *p,
-                          const ss_lower_options *o, ss_price *out, ss_error *err)
-{
-    *out = (ss_price){0, 0};
-    ss_status s = find_lines(w, c, p, o, c->bytes > 0 ? c->bytes : 1, &w->now, err);
-    if (!s)
-        take_least(&w->now, c, out);
-    return s;
-}
-
-/* ---- one of many ------------------------------------------------------------------------- */
-
-/* Whether times are straight lines in bytes. */
-static bool is_straight(const ss_topology *t, const ss_lower_options *o)
-{
-    return (!t->laws || o->ideal_links) && o->segment_bytes <= 0;
-}
-
-static uint64_t hash_of(const ss_collective *c, const ss_party *p)
-{
-    uint64_t h = ss_hash_u64(SS_HASH_START, c->members);
-    for (uint32_t i = 0; i < c->members; i++)
-        h = ss_hash_u64(h, p->device[i].i);
-    return h;
-}
-
-static bool is_of(const table *t, const ss_collective *c, const ss_party *p)
-{
-    bool same = t->lines && t->members == c->members && t->chunks == c->chunks &&
-                t->operation == c->operation && !c->machine == !t->machine[c->members];
-    for (uint32_t i = 0; i < c->members && same; i++)
-        same = t->device[i].i == p->device[i].i && (!c->machine || t->machine[i] == c->machine[i]);
-    return same;
-}
-
-static ss_status keep_members(table *t, const ss_collective *c, const ss_party *p, ss_error *err)
-{
-    size_t n = (size_t)c->members + 1;
-    t->lines = 0;
-    if (n > t->member_cap) {
-        uint32_t cap = ss_grown(t->member_cap, n);
-        ss_status s = SS_REGROW(t->device, cap, "members of a collective", err);
-        if (!s)
-            s = SS_REGROW(t->machine, cap, "members of a collective", err);
-        if (s)
-            return s;
-        t->member_cap = cap;
-    }
-    t->members = c->members;
-    t->chunks = c->chunks;
-    t->operation = c->operation;
-    memcpy(t->device, p->device, c->members * sizeof *t->device);
-    if (c->machine)
-        memcpy(t->machine, c->machine, c->members * sizeof *t->machine);
-    t->machine[c->members] = c->machine != NULL;
-    return SS_OK;
-}
-
-ss_status ss_price_choose_again(ss_pricer *w, ss_collective *c, const ss_party *p,
-                                const ss_lower_options *o, ss_error *err)
-{
-    ss_price price;
-    if (!is_straight(p->topology, o))
-        return ss_price_choose(w, c, p, o, &price, err);
-    table *t = &w->kept[hash_of(c, p) % MOST_KEPT];
-    ss_status s = SS_OK;
-    if (!is_of(t, c, p)) {
-        s = keep_members(t, c, p, err);
-        if (!s)
-            s = find_lines(w, c, p, o, many_bytes, t, err);
-    }
-    if (!s)
-        take_least(t, c, &price);
     return s;
 }

@@ -26,7 +26,12 @@ typedef struct ss_price {
     double latency_s, transfer_s; /* the sum is what it takes */
 } ss_price;
 
-typedef struct ss_pricer ss_pricer; /* working memory, and what was found of the last members */
+static inline double ss_price_seconds(ss_price p)
+{
+    return p.latency_s + p.transfer_s;
+}
+
+typedef struct ss_pricer ss_pricer; /* working memory */
 
 ss_status ss_pricer_new(ss_pricer **out, ss_error *err);
 void ss_pricer_free(ss_pricer *w);
@@ -40,18 +45,14 @@ ss_status ss_price_collective(ss_pricer *w, const ss_collective *c, const ss_par
 ss_status ss_price_chunks(ss_pricer *w, ss_collective *c, const ss_party *p,
                           const ss_lower_options *o, ss_price *out, ss_error *err);
 
-/* Sets algorithm and, where chunks are 0, chunks to those whose price is least, as a communication
- * library chooses by size, members and links.  Considered are the algorithms that need nothing of the
- * network: of all_reduce ring, double_tree, halving_doubling and hierarchical (where several machines
- * have several members); of others all.  Of equal ones the first in the enum. */
-ss_status ss_price_choose(ss_pricer *w, ss_collective *c, const ss_party *p,
-                          const ss_lower_options *o, ss_price *out, ss_error *err);
-/* The same for one collective of many: where prices are straight lines in bytes (no laws, no segments)
- * they are found for even shares and kept for others of these members, until they are to be forgotten:
- * with another topology, other routes or options.  What is chosen is a function of what is asked, not of
- * the calls before. */
-ss_status ss_price_choose_again(ss_pricer *w, ss_collective *c, const ss_party *p,
-                                const ss_lower_options *o, ss_error *err);
-void ss_pricer_forget(ss_pricer *w);
+/* The price of each number of chunks that ss_price_chunks looks at, in that order: of c->chunks alone, where
+ * they are not 0.  out: [SS_MOST_PRICED]. */
+enum { SS_MOST_PRICED = 16 };
+typedef struct ss_priced {
+    uint32_t chunks;
+    ss_price price;
+} ss_priced;
+ss_status ss_price_by_chunks(ss_pricer *w, const ss_collective *c, const ss_party *p,
+                             const ss_lower_options *o, ss_priced *out, uint32_t *n, ss_error *err);
 
 #endif

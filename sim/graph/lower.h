@@ -59,7 +59,7 @@ typedef enum ss_sync {
     SS_SYNC_HIERARCHICAL,
     SS_SYNC_IN_NETWORK,
     /* The all-reduce whose price is least, for each shard by its size, its holders and the links that
-     * messages between them cross: ss_price_choose. */
+     * messages between them cross: ss_choose_collective. */
     SS_SYNC_AUTO,
     SS_SYNCS
 } ss_sync;

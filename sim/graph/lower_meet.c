@@ -90,7 +90,9 @@ static ss_status choose(ss_lowering *w, const ss_shard *x, ss_collective *c, ss_
 {
     ss_party p = party_of(w, x);
     ss_status e = need_pricer(w, err);
-    return e ? e : ss_price_choose_again(w->s->pricer, c, &p, &w->options, err);
+    if (!e && !w->s->choices)
+        e = ss_choices_new(&w->s->choices, err);
+    return e ? e : ss_choose_collective_again(w->s->choices, w->s->pricer, c, &p, &w->options, err);
 }
 
 /* The all-reduce of a shard; what it needs of the network is looked up once for meetings of the same devices

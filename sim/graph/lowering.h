@@ -16,7 +16,7 @@
 #ifndef SS_LOWERING_H
 #define SS_LOWERING_H
 
-#include "graph/collective_price.h"
+#include "graph/collective_choose.h"
 #include "graph/lower.h"
 #include "graph/luck.h"
 
@@ -149,7 +149,8 @@ struct ss_lower_scratch {
     uint32_t *of_machine; /* its first member in the shard at hand, if that lies in it */
     uint32_t of_machine_cap;
     ss_lower_meeting meeting;
-    ss_pricer *pricer; /* NULL until one is asked */
+    ss_pricer *pricer;   /* NULL until one is asked */
+    ss_choices *choices; /* the same */
     uint32_t *resource; /* of a set */
     uint32_t resource_cap;
     ss_messages messages;

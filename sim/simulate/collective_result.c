@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "graph/collective_price.h"
+#include "graph/collective_choose.h"
 
 /* What is owned while it is asked. */
 typedef struct work {
@@ -84,7 +84,7 @@ static ss_status find_form(const ss_collective_ask *ask, const ss_party *p, work
     if (s)
         return s;
     if (ask->algorithm == SS_ALGORITHMS)
-        s = ss_price_choose(pricer, &w->c, p, &ask->options, &price, err);
+        s = ss_choose_collective(pricer, &w->c, p, &ask->options, &price, err);
     else
         s = ss_price_chunks(pricer, &w->c, p, &ask->options, &price, err);
     ss_pricer_free(pricer);

@@ -9,7 +9,7 @@
 typedef struct ss_collective_ask {
     ss_operation operation;
     ss_algorithm
-        algorithm; /* SS_ALGORITHMS: the one whose form takes least (ss_price_choose) */
+        algorithm; /* SS_ALGORITHMS: the one whose form takes least (ss_choose_collective) */
     uint32_t members;
     int64_t bytes;            /* as collective.h counts them */
     uint32_t chunks;          /* 0: as many as the form finds best */

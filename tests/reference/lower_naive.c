@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/collective_price.h"
+#include "graph/collective_choose.h"
 
 /* What arrives somewhere: tasks first .. first + n - 1 of a message that began with task `began`.
  */
@@ -660,7 +660,10 @@ static void meeting_of(naive *w, const naive_shard *x, meeting *m)
         ss_pricer *pricer;
         m->c.chunks = chunk ? m->c.chunks : 0;
         must(ss_pricer_new(&pricer, &err), &err);
-        must(ss_price_choose_again(pricer, &m->c, &m->party, w->o, &err), &err);
+        ss_choices *choices;
+        must(ss_choices_new(&choices, &err), &err);
+        must(ss_choose_collective_again(choices, pricer, &m->c, &m->party, w->o, &err), &err);
+        ss_choices_free(choices);
         ss_pricer_free(pricer);
     }
     if (m->c.algorithm == SS_IN_NETWORK)

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "graph/collective_price.h"
+#include "graph/collective_choose.h"
 #include "graph/lower.h"
 #include "networks.h"
 #include "simulate/engine.h"
@@ -458,16 +458,16 @@ static void the_least_price_is_chosen(void)
     ss_collective c = {
         .operation = SS_ALL_REDUCE, .members = 32, .bytes = 1000, .machine = w.machine};
     o.links = SS_LINKS_SHARED;
-    CHECK_OK(ss_price_choose(pricer, &c, &p, &o, &price, &err));
+    CHECK_OK(ss_choose_collective(pricer, &c, &p, &o, &price, &err));
     CHECK(c.algorithm == SS_HALVING_DOUBLING && c.chunks == 1, "%s",
           ss_algorithm_name(c.algorithm));
     c.members = 48; /* 16 of them would be folded in */
     c.bytes = 1 << 24;
     c.chunks = 0;
-    CHECK_OK(ss_price_choose(pricer, &c, &p, &o, &price, &err));
+    CHECK_OK(ss_choose_collective(pricer, &c, &p, &o, &price, &err));
     CHECK(c.algorithm == SS_HIERARCHICAL, "%s", ss_algorithm_name(c.algorithm));
     c = (ss_collective){.operation = SS_BROADCAST, .members = 9, .bytes = 100000000};
-    CHECK_OK(ss_price_choose(pricer, &c, &p, &o, &price, &err));
+    CHECK_OK(ss_choose_collective(pricer, &c, &p, &o, &price, &err));
     CHECK(c.algorithm == SS_RING && c.chunks > 9, "%s, %u chunks", ss_algorithm_name(c.algorithm),
           c.chunks);
     for (uint32_t k = 1; k < 300; k++) { /* the steps between are a third at most */
@@ -480,7 +480,7 @@ static void the_least_price_is_chosen(void)
     p = party(&same); /* all in one machine: halving has to fold one of them in */
     c = (ss_collective){
         .operation = SS_ALL_REDUCE, .members = 3, .bytes = 1 << 20, .machine = same.machine};
-    CHECK_OK(ss_price_choose(pricer, &c, &p, &o, &price, &err));
+    CHECK_OK(ss_choose_collective(pricer, &c, &p, &o, &price, &err));
     CHECK(c.algorithm == SS_RING, "%s", ss_algorithm_name(c.algorithm));
     drop(&w);
     drop(&same);
@@ -492,21 +492,22 @@ static void a_choice_does_not_hang_on_those_before(void)
     world w = make(STAR, 24, 4);
     ss_lower_options o = ss_lower_options_start();
     ss_party p = party(&w);
-    ss_pricer *fresh;
+    ss_choices *kept, *fresh;
     o.links = SS_LINKS_SHARED;
-    ss_pricer_forget(pricer);
+    CHECK_OK(ss_choices_new(&kept, &err));
     for (int64_t bytes = 1; bytes < 1 << 30; bytes *= 3) {
         ss_collective c = {
             .operation = SS_ALL_REDUCE, .members = 24, .bytes = bytes, .machine = w.machine};
         ss_collective d = c;
-        CHECK_OK(ss_pricer_new(&fresh, &err));
-        CHECK_OK(ss_price_choose_again(pricer, &c, &p, &o, &err));
-        CHECK_OK(ss_price_choose_again(fresh, &d, &p, &o, &err));
-        ss_pricer_free(fresh);
+        CHECK_OK(ss_choices_new(&fresh, &err));
+        CHECK_OK(ss_choose_collective_again(kept, pricer, &c, &p, &o, &err));
+        CHECK_OK(ss_choose_collective_again(fresh, pricer, &d, &p, &o, &err));
+        ss_choices_free(fresh);
         CHECK(c.algorithm == d.algorithm && c.chunks == d.chunks && c.chunks <= bytes,
               "%lld bytes: %s and %s", (long long)bytes, ss_algorithm_name(c.algorithm),
               ss_algorithm_name(d.algorithm));
     }
+    ss_choices_free(kept);
     drop(&w);
 }
 

@@ -1,0 +1,31 @@
+/* collective_choose.h - the algorithm and chunks whose price is least.
+ *
+ * As a communication library chooses by size, members and links.  Considered are the algorithms that need
+ * nothing of the network: of all_reduce ring, double_tree, halving_doubling and hierarchical (where several
+ * machines have several members); of others all.  Chunks are considered where they are 0.  Of equal prices
+ * the first in the enum counts, and the fewest chunks.
+ */
+#ifndef SS_COLLECTIVE_CHOOSE_H
+#define SS_COLLECTIVE_CHOOSE_H
+
+#include "graph/collective_price.h"
+
+/* Sets c->algorithm and c->chunks; *out is their price. */
+ss_status ss_choose_collective(ss_pricer *w, ss_collective *c, const ss_party *p,
+                               const ss_lower_options *o, ss_price *out, ss_error *err);
+
+/* What was found of others. */
+typedef struct ss_choices ss_choices;
+
+ss_status ss_choices_new(ss_choices **out, ss_error *err);
+void ss_choices_free(ss_choices *k);
+void ss_choices_forget(ss_choices *k);
+
+/* The same for one collective of many: where prices are straight lines in bytes (no laws, no segments)
+ * they are found for even shares and kept for others of these members, until they are to be forgotten:
+ * with another topology, other routes or options.  What is chosen is a function of what is asked, not of
+ * the calls before. */
+ss_status ss_choose_collective_again(ss_choices *k, ss_pricer *w, ss_collective *c,
+                                     const ss_party *p, const ss_lower_options *o, ss_error *err);
+
+#endif
