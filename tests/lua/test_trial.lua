@@ -141,12 +141,70 @@ claim("a search under each problem starts from the best there, and regret compar
     local by_broken = broken:simulate(found(broken, t.best.broken, search.seed)).step_time
     equal(search.simple, by_simple)
     equal(search.broken, by_broken)
-    equal(search.regret, by_simple / by_broken - 1)
+    equal(search.regret, by_simple / t.known.seconds - 1)
   end
   equal(#t.searches, 2)
   near(t.regret, (t.searches[1].regret + t.searches[2].regret) / 2)
   equal(t.regrets.least, math.min(t.searches[1].regret, t.searches[2].regret))
   equal(t.regrets.most, math.max(t.searches[1].regret, t.searches[2].regret))
+end)
+
+claim("a regret is against the fastest of all that is known, of the list and of what either side found", function()
+  local broken = soapstone.problem { model = model, topology = quad, links = "shared" }
+  local list = trial.strategies(simple)
+  local t = trial.compare { simple = simple, broken = broken, strategies = list, proposals = 60, seed = 7, searches = 3 }
+  local fastest = math.huge
+  for _, row in ipairs(t.rows) do fastest = math.min(fastest, row.broken) end
+  for _, search in ipairs(t.searches) do
+    for _, strategy in pairs(search.found) do
+      fastest = math.min(fastest, broken:simulate(trial.onto(broken, strategy)).step_time)
+    end
+  end
+  equal(t.known.seconds, fastest)
+  equal(broken:simulate(trial.onto(broken, t.known.strategy)).step_time, fastest)
+  for _, search in ipairs(t.searches) do
+    assert(search.regret >= 0)
+    equal(search.regret, search.simple / fastest - 1)
+  end
+end)
+
+claim("a regret is luck unless all that was found under the simple problem is slower than all found under the broken one", function()
+  local broken = soapstone.problem { model = model, topology = quad, chance = soapstone.chance { slow = { [1] = 9 } } }
+  local o = { simple = simple, broken = broken, strategies = trial.strategies(simple), proposals = 12, seed = 3, searches = 3 }
+  local found, all = trial.compare(o).searches, {}
+  for _, search in ipairs(found) do
+    for _, strategy in pairs(search.found) do
+      for _, other in ipairs(all) do assert(trial.onto(broken, strategy) ~= other) end
+      all[#all + 1] = trial.onto(broken, strategy)
+    end
+  end
+  -- the same searches, of which the step times under the broken problem are made up
+  local function of(by_simple, by_broken, noise)
+    function o.time(problem, strategy)
+      for k = 1, problem == broken and 3 or 0 do
+        if strategy == trial.onto(broken, found[k].found.simple) then return by_simple[k], noise or 0 end
+        if strategy == trial.onto(broken, found[k].found.broken) then return by_broken[k], noise or 0 end
+      end
+      return 1e6 * problem:simulate(strategy).step_time
+    end
+    return trial.compare(o)
+  end
+  local t = of({ 5, 6, 9 }, { 4, 4.5, 4.9 })
+  equal(t.told, true)
+  equal(t.mark, nil)
+  near(t.regret, 6 / 4 - 1)
+  near(t.regrets.least, 5 / 4 - 1)
+  t = of({ 4.7, 6, 9 }, { 4, 4.5, 4.9 }) -- each is slower than what the same seed found, the first not than what the third did
+  equal(t.told, false)
+  equal(t.mark, "luck")
+  near(t.regret, 6 / 4 - 1)
+  t = of({ 5, 3, 9 }, { 4, 4.5, 4.9 })
+  equal(t.mark, "luck")
+  near(t.searches[1].regret, 5 / 3 - 1)
+  equal(t.searches[2].regret, 0)
+  equal(of({ 5, 6, 9 }, { 4, 4.5, 4.9 }, 0.3).mark, "noise")
+  equal(of({ 5, 6, 9 }, { 4, 4.5, 4.9 }, 0.2).mark, nil)
+  equal(of({ 4, 4, 4 }, { 5, 5, 6 }).mark, "none")
 end)
 
 claim("a regret is told from noise where it is above it and every search has one", function()
@@ -162,6 +220,46 @@ claim("a regret is told from noise where it is above it and every search has one
   end
   equal(told(0.049), true)
   equal(told(0.051), false)
+end)
+
+claim("more runs say the noise of the two strategies that decide, where that is above a tenth of the regret", function()
+  local fast, slow = simple:strategy "data_parallel", simple:strategy "model_parallel"
+  local broken = soapstone.problem { model = model, topology = quad, links = "shared" }
+  local function noise_of(first, regret, more)
+    local asked = 0
+    local t = trial.compare { simple = simple, broken = broken, strategies = { fast, slow }, most_runs = more, time = function(p, strategy, runs)
+      if runs then asked = asked + 1 end
+      equal(runs, runs and more)
+      return strategy.name == fast.name and (p == simple and 2 or 3 * (1 + regret)) or 3, runs and 3 * first or first
+    end }
+    return t.regret_noise, t.mark, asked
+  end
+  near((noise_of(0.01, 0.3, 7)), 2 * 0.01)
+  equal(select(3, noise_of(0.01, 0.3, 7)), 0) -- 2 of 30
+  equal(select(3, noise_of(0.02, 0.3, 7)), 2) -- 4 of 30: each of the two once
+  near((noise_of(0.02, 0.3, 7)), 2 * 3 * 0.02)
+  equal(select(2, noise_of(0.07, 0.3)), nil)
+  equal(select(2, noise_of(0.07, 0.3, 7)), "noise")
+  equal(select(3, noise_of(0.07, 0.3)), 0)
+end)
+
+claim("a chaotic step time is asked eight times where once says that it moves", function()
+  local trained = require "models.alexnet" { batch = 32 }
+  local machine = require "topologies.p100_cluster" { nodes = 1, gpus = 4 }
+  local kept = soapstone.problem { model = trained, topology = machine, sync = "ring" }
+  local broken = soapstone.problem { model = trained, topology = machine, sync = "ring", copies_block = true }
+  local function noise(runs, most)
+    local t = trial.compare { simple = kept, broken = broken, strategies = trial.strategies(kept), runs = runs, most_runs = most }
+    return t.regret_noise, t
+  end
+  local once, t = noise(1, 1)
+  local first, second = t.searches[1].found.simple, t.known.strategy
+  local function spread(runs)
+    return broken:simulate(trial.onto(broken, first)):sensitivity({ runs = runs }).spread + broken:simulate(second):sensitivity({ runs = runs }).spread
+  end
+  equal(once, spread(1))
+  equal(noise(1), spread(8))
+  assert(spread(8) > spread(1))
 end)
 
 claim("what a problem said is kept, and is of those strategies alone", function()

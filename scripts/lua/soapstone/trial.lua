@@ -181,20 +181,21 @@ end
 
 -- -- the trial --------------------------------------------------------------------------------------------
 
-local presets = { proposals = 0, searches = 1, seed = 0, runs = 4, kept = false, simple = false, broken = false, strategies = false, time = false }
+local presets = { proposals = 0, searches = 1, seed = 0, runs = 4, most_runs = 8, kept = false, simple = false, broken = false, strategies = false,
+  time = false, scored_by = false }
 
--- The step time, and how far it moves when durations do by a picosecond.
+-- The step time, and how far it moves when durations do by a picosecond, in so many runs.
 local function simulated(runs)
-  return function(problem, strategy)
+  return function(problem, strategy, more) -- or in more of them
     local r <close> = problem:simulate(strategy)
-    return r.step_time, runs > 0 and r:sensitivity { runs = runs }.spread or 0
+    return r.step_time, runs > 0 and r:sensitivity { runs = more or runs }.spread or 0
   end
 end
 
 -- The best that a short search finds from the best of the list: a strategy of `problem`.
 local function search_from(problem, start, proposals, seed)
   if proposals == 0 then return start end
-  local search <close> = soapstone.search.mcmc(problem, { start = start, proposals = proposals, seed = seed, threads = 1 })
+  local search <close> = soapstone.search.mcmc(problem, { start = trial.onto(problem, start), proposals = proposals, seed = seed, threads = 1 })
   return search:run().best
 end
 
@@ -236,19 +237,81 @@ local function side(problem, o, time, proposals, searches, seed)
   if #its.on ~= #o.strategies then
     refuse("trial.compare: what was kept is of %d strategies, and now there are %d", #its.on, #o.strategies)
   end
-  for k = #its.found + 1, searches do its.found[k] = search_from(problem, its.on[its.best], proposals, seed + k - 1) end
+  for k = #its.found + 1, searches do
+    local scored = o.scored_by and o.scored_by(problem, k) or problem
+    its.found[k] = search_from(scored, its.on[its.best], proposals, seed + k - 1)
+  end
   return its
 end
 
--- The regret of each search, from the least to the greatest, how far noise moves them, and whether they are told apart from it.
-local function regrets_of(searches)
+-- What is known under the broken problem: `list` has the best of the list and then what each search found under the
+-- `simple` and under the `broken` problem, each { strategy, seconds, noise }, and `fastest` is the fastest of all.
+local function known_of(o, time, simple, broken)
+  local best = broken.best
+  local list = { { strategy = broken.on[best], seconds = broken.seconds[best], noise = broken.noise[best] } }
+  local function ask(strategy)
+    for _, one in ipairs(list) do
+      if one.strategy == strategy then return one end
+    end
+    local one = { strategy = strategy }
+    one.seconds, one.noise = time(o.broken, strategy)
+    one.noise = one.noise or 0
+    list[#list + 1] = one
+    return one
+  end
+  local known = { list = list, simple = {}, broken = {}, fastest = list[1] }
+  for k in ipairs(broken.found) do
+    known.simple[k], known.broken[k] = ask(trial.onto(o.broken, simple.found[k])), ask(trial.onto(o.broken, broken.found[k]))
+  end
+  for _, one in ipairs(list) do
+    if one.seconds < known.fastest.seconds then known.fastest = one end
+  end
+  return known
+end
+
+-- Whether all that was found under the simple problem is slower than all that was found under the broken one.
+local function is_apart(known)
+  local first, last = math.huge, 0
+  for k, one in ipairs(known.simple) do
+    first, last = math.min(first, one.seconds), math.max(last, math.min(known.broken[k].seconds, known.list[1].seconds))
+  end
+  return first > last
+end
+
+-- A picosecond does to both of a regret what it does to one, if they are the same.
+local function noise_of(one, fastest) return one == fastest and 0 or one.noise + fastest.noise end
+
+-- The regret of each search under the simple problem, and the noise of the two strategies that it is of.
+local function searches_of(known, seed)
+  local searches = {}
+  for k, one in ipairs(known.simple) do
+    searches[k] = { seed = seed + k - 1, simple = one.seconds, broken = known.broken[k].seconds, regret = one.seconds / known.fastest.seconds - 1,
+      noise = noise_of(one, known.fastest), found = { simple = one.strategy, broken = known.broken[k].strategy } }
+  end
+  return searches
+end
+
+-- More runs, more(one), of the strategies whose noise is not far below the regret: a few runs may have missed what moves them.
+local function settle(known, more)
+  for _, one in ipairs(known.simple) do
+    local regret = one.seconds / known.fastest.seconds - 1
+    if noise_of(one, known.fastest) > regret / 10 then
+      more(one)
+      more(known.fastest)
+    end
+  end
+end
+
+-- The median regret, the least and the most, the greatest noise, and what stands in the way of telling it apart, if anything.
+local function regrets_of(searches, apart)
   local regrets, noise = {}, 0
   for k, search in ipairs(searches) do
     regrets[k], noise = search.regret, math.max(noise, search.noise)
   end
   table.sort(regrets)
   local median = trial.median(regrets)
-  return median, { least = regrets[1], most = regrets[#regrets] }, noise, regrets[1] > 0 and median > noise
+  local mark = regrets[#regrets] == 0 and "none" or not apart and "luck" or median <= noise and "noise" or nil
+  return median, { least = regrets[1], most = regrets[#regrets] }, noise, mark
 end
 
 -- A simple problem against a broken one over strategies (of one of the two).  Each row has `name`, the step times `simple` and
@@ -256,20 +319,28 @@ end
 -- `pairs` are as above, where the noise of a step time is the spread that so many `runs` with durations moved by a picosecond
 -- show (0: none); result.noise has the greatest of each.
 --
--- The regret of a search is the broken step time of the strategy found under the simple problem over that of the one found
--- under the broken one, less 1: found is the best of the list (`best`) and then a search of so many `proposals` under each
--- problem (0: no search).  There are so many `searches`, from seeds that follow each other; each of result.searches has `seed`,
--- step times `simple` and `broken` under the broken problem, `regret`, `noise` (the sum of what a picosecond moves the two by)
--- and `found`, the two strategies.  result.regret is the median of all, result.regrets has the `least` and the `most`,
--- result.regret_noise is the greatest noise; and `told` says whether the regret is told apart from both kinds of luck: it is
--- above 0 for each search, and in the median above the noise.  `chosen` is the regret without a search.
+-- The regret of a search is the broken step time of the strategy found under the simple problem over that of the fastest one
+-- known (result.known: `seconds` and `strategy`), less 1: found is the best of the list (`best`) and then a search of so many
+-- `proposals` (0: no search), and known are the list and what all searches found under either problem.  So it is never below
+-- 0, and it is a lower bound: a longer search may know a faster one.  There are so many `searches`, from seeds that follow each
+-- other; each of result.searches has `seed`, under the broken problem the step times of what it found under the `simple` and
+-- the `broken` one, `regret`, `noise` (the sum of what a picosecond moves the two strategies of the regret by) and `found`.
+-- result.regret is the median of all, result.regrets has the `least` and the `most`, result.regret_noise is the greatest noise.
 --
--- time(problem, strategy), if given, says seconds and noise in place of one simulated step, but for the search.  `kept`, a
--- table, keeps what a problem said for more trials of the same problem and strategies.
+-- `told` says whether the regret is told apart from both kinds of luck, and `mark` why not: "none" where every search found
+-- the fastest one known under the simple problem, too; "luck" where not all that was found under the simple problem is slower
+-- than all that was found under the broken one (of three searches chance alone has that once in 20, of five once in 252);
+-- "noise" where the median is no greater than the noise.  Where a regret is no luck, but its noise above a tenth of it,
+-- `most_runs` (8) say the noise of its two strategies.  `chosen` is the regret without a search, among the list.
+--
+-- time(problem, strategy), if given, says seconds and noise in place of one simulated step, but for the search; it is asked
+-- for a noise of more runs, a third argument, where most_runs are given.  `kept`, a table, keeps what a problem said: trials of the same strategies that share it ask a problem once.  scored_by(problem, k), if
+-- given, is the problem that search k scores by in place of a problem: one that is alike, but has luck of its own.
 function trial.compare(o)
   check(o)
   local proposals, seed, searches = o.proposals or presets.proposals, o.seed or presets.seed, o.searches or presets.searches
-  local time = o.time or simulated(o.runs or presets.runs)
+  local runs = o.runs or presets.runs
+  local time = o.time or simulated(runs)
   local simple = side(o.simple, o, time, proposals, searches, seed)
   local broken = side(o.broken, o, time, proposals, searches, seed)
   local rows = {}
@@ -278,17 +349,18 @@ function trial.compare(o)
   end
   local result = { rows = rows, error = errors_of(rows), best = { simple = rows[simple.best].name, broken = rows[broken.best].name },
     noise = { simple = math.max(table.unpack(simple.noise)), broken = math.max(table.unpack(broken.noise)) },
-    chosen = broken.seconds[simple.best] / broken.seconds[broken.best] - 1, searches = {} }
+    chosen = broken.seconds[simple.best] / broken.seconds[broken.best] - 1 }
   result.tau, result.pairs = trial.tau(simple.seconds, broken.seconds, { simple.noise, broken.noise })
-  for k = 1, searches do
-    local first, second = trial.onto(o.broken, simple.found[k]), broken.found[k]
-    local one, its = time(o.broken, first)
-    local other, others = time(o.broken, second)
-    local same = first == second -- what a picosecond does, it does to both
-    result.searches[k] = { seed = seed + k - 1, simple = one, broken = other, regret = one / other - 1,
-      noise = same and 0 or (its or 0) + (others or 0), found = { simple = simple.found[k], broken = second } }
+  local known, most, again = known_of(o, time, simple, broken), o.most_runs or o.time and 0 or presets.most_runs, {}
+  local apart = is_apart(known)
+  if apart and most > (o.time and 0 or runs) then
+    settle(known, function(one)
+      if not again[one] then one.noise, again[one] = select(2, time(o.broken, one.strategy, most)), true end
+    end)
   end
-  result.regret, result.regrets, result.regret_noise, result.told = regrets_of(result.searches)
+  result.searches = searches_of(known, seed)
+  result.regret, result.regrets, result.regret_noise, result.mark = regrets_of(result.searches, apart)
+  result.told, result.known = result.mark == nil, { seconds = known.fastest.seconds, strategy = known.fastest.strategy }
   return result
 end
 

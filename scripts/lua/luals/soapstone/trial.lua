@@ -19,8 +19,8 @@ local trial = {}
 ---@field seed integer
 ---@field simple number step time under the broken problem of what was found under the simple one, seconds
 ---@field broken number and of what was found under the broken one
----@field regret number simple / broken - 1
----@field noise number sum of what a picosecond moves the two by, as a share
+---@field regret number simple / the fastest known - 1
+---@field noise number sum of what a picosecond moves these two by, as a share
 ---@field found { simple: soapstone.strategy, broken: soapstone.strategy }
 
 ---@class soapstone.verdict
@@ -35,7 +35,9 @@ local trial = {}
 ---@field regret number median of the searches
 ---@field regrets { least: number, most: number }
 ---@field regret_noise number greatest noise of a search
----@field told boolean above 0 in each search, and in the median above the noise
+---@field known { seconds: number, strategy: soapstone.strategy } the fastest under the broken problem, of the list and of all that was found
+---@field told boolean no luck, and in the median above the noise
+---@field mark? "none"|"luck"|"noise" why it is not told apart
 
 ---@class soapstone.trial_options
 ---@field simple soapstone.problem
@@ -46,7 +48,9 @@ local trial = {}
 ---@field seed? integer of the first
 ---@field kept? table keeps what a problem said, for more trials of it and the same strategies
 ---@field runs? integer reruns that tell the noise; 4 unless given
----@field time? fun(problem: soapstone.problem, strategy: soapstone.strategy): number, number? seconds and noise
+---@field most_runs? integer that tell it of the two strategies of a regret, where the noise is above a tenth of it; 8 unless given
+---@field time? fun(problem: soapstone.problem, strategy: soapstone.strategy, runs?: integer): number, number? seconds and noise
+---@field scored_by? fun(problem: soapstone.problem, search: integer): soapstone.problem what a search scores by in place of the problem
 
 ---A simple problem against a broken one: error, order and regret.
 ---@param options soapstone.trial_options
