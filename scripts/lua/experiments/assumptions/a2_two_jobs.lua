@@ -17,6 +17,7 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local SIZE = 8 -- devices of a job, and of a leaf
+local MOST_RUNS = 8 -- of a noise that is not far below a regret
 
 local o = common.options("a2_two_jobs.lua: step times of equal jobs together over that of one alone, packed and spread, exclusive and shared links.", {
   networks = "alexnet,nmt", jobs = "1,2,3,4,6,8", leaves = options.count(8, { min = 1 }), oversubscriptions = "1,4", random = options.count(8, { min = 0 }),
@@ -49,8 +50,8 @@ local function for_all(problem, strategy, placed)
   return all
 end
 
--- The mean over jobs of when the last task of each ends, and how far it moves when durations do by a picosecond.
-local function mean_step(problem, strategy, jobs, noisy)
+-- The mean over jobs of when the last task of each ends, and how far it moves when durations do by a picosecond, so many times.
+local function mean_step(problem, strategy, jobs, runs)
   local r <close> = problem:simulate(strategy)
   local ends, sum = {}, 0
   for i = 1, jobs do ends[i] = 0 end
@@ -60,7 +61,7 @@ local function mean_step(problem, strategy, jobs, noisy)
     ends[job] = math.max(ends[job], task.finish)
   end
   for _, at in ipairs(ends) do sum = sum + at end
-  return sum / jobs, noisy and o.runs > 0 and r:sensitivity { runs = o.runs }.spread or 0
+  return sum / jobs, runs > 0 and r:sensitivity { runs = runs }.spread or 0
 end
 
 -- The first job's devices and all switches of a tree, without the other devices: the network of a job that is alone.
@@ -104,15 +105,15 @@ local results = trial.sweep(cells, function(cell)
     found[k] = search:run().best
     strategies[#strategies + 1] = found[k]
   end
-  local function times(jobs, links, list, noisy)
+  local function times(jobs, links, list, runs)
     local p, seconds, noise = problem(jobs, links), {}, {}
-    for i, strategy in ipairs(list) do seconds[i], noise[i] = mean_step(p, for_all(p, strategy, cell.placed), jobs, noisy) end
-    return seconds, noise
+    for i, strategy in ipairs(list) do seconds[i], noise[i] = mean_step(p, for_all(p, strategy, cell.placed), jobs, runs) end
+    return seconds, noise, function(i) return (select(2, mean_step(p, for_all(p, list[i], cell.placed), jobs, math.max(o.runs, MOST_RUNS)))) end
   end
   local out = { verdicts = {}, changes = {}, steps = {} }
-  local one, one_noise = times(1, "shared", strategies, true)
+  local one, one_noise = times(1, "shared", strategies, o.runs)
   for i, jobs in ipairs(numbers) do
-    local together, noise = times(jobs, "shared", strategies, true)
+    local together, noise, more = times(jobs, "shared", strategies, o.runs)
     local errors, worst, least, chosen = {}, 0, 1, 1
     for k in ipairs(strategies) do
       errors[k] = one[k] / together[k] - 1
@@ -124,16 +125,24 @@ local results = trial.sweep(cells, function(cell)
     local v = { error = trial.median(errors), worst = worst, tau = tau, pairs = counted, regrets = {}, noises = {}, strategies = #strategies,
       best_simple = strategies[chosen].name, best_broken = strategies[least].name, chosen = together[chosen] / together[least] - 1,
       noise = math.max(table.unpack(noise)) }
+    local asked = {}
+    for k = 1, o.searches do
+      local its = #strategies - o.searches + k
+      for _, one in ipairs(its ~= least and noise[its] + noise[least] > (together[its] / together[least] - 1) / 10 and { its, least } or {}) do
+        if not asked[one] then noise[one], asked[one] = more(one), true end -- where noise is not far below a regret, more runs say it
+      end
+    end
     for k = 1, o.searches do
       local its = #strategies - o.searches + k
       v.regrets[k], v.noises[k] = together[its] / together[least] - 1, its == least and 0 or noise[its] + noise[least]
     end
     v.regret, v.regret_noise = trial.median(v.regrets), math.max(table.unpack(v.noises))
     v.least, v.most = math.min(table.unpack(v.regrets)), math.max(table.unpack(v.regrets))
-    v.told = v.least > 0 and v.regret > v.regret_noise
+    v.mark = v.most == 0 and "none" or v.least == 0 and "luck" or v.regret <= v.regret_noise and "noise" or nil
+    v.told = v.mark == nil
     out.verdicts[i] = v
     local data_parallel = { alone:strategy "data_parallel" }
-    out.steps[i] = { jobs = jobs, shared = times(jobs, "shared", data_parallel)[1], hop = times(jobs, "fifo-hop", data_parallel)[1] }
+    out.steps[i] = { jobs = jobs, shared = times(jobs, "shared", data_parallel, 0)[1], hop = times(jobs, "fifo-hop", data_parallel, 0)[1] }
   end
   return out
 end, { workers = o.workers })

@@ -165,29 +165,30 @@ local function short(verdict)
   for k, search in ipairs(verdict.searches) do regrets[k], noises[k] = search.regret, search.noise end
   return { error = verdict.error.median, worst = verdict.error.worst, tau = verdict.tau, pairs = verdict.pairs,
     regret = verdict.regret, least = verdict.regrets.least, most = verdict.regrets.most, regret_noise = verdict.regret_noise,
-    told = verdict.told, regrets = regrets, noises = noises,
+    told = verdict.told, mark = verdict.mark, regrets = regrets, noises = noises,
     chosen = verdict.chosen, best_simple = verdict.best.simple, best_broken = verdict.best.broken,
     noise = math.max(verdict.noise.simple, verdict.noise.broken), strategies = #verdict.rows }
 end
 
 -- What a cell of a sweep gives: a verdict for each of the strengths `x`, from the weakest to the strongest, and for each search
--- where the strategy found under the simple problem stops being the best (`changes`): where the one found under the strongest
--- violation overtakes it, between `from`, a strength that is none, and there.  "never": nowhere, or not told apart from
--- noise; "before": the second is the better one under the simple problem too, and the first search missed it.
---   given: simple, at(x) a broken problem, x, from (nil: no such place is looked for), log, time, random, strategies, kept; more(short, verdict)
+-- where the strategy found under the simple problem stops being the best (`changes`): where the fastest known under the
+-- strongest violation overtakes it, between `from`, a strength that is none, and there.  "not told": the regret at the
+-- strongest is luck or noise, and so is a place; "before": the second is the better one under the simple problem too, and all
+-- searches there missed it.
+--   given: simple, at(x) a broken problem, x, from (nil: no such place is looked for), log, time, scored_by, random, strategies, kept; more(short, verdict)
 function common.try(o, given)
   local strategies = given.strategies or trial.strategies(given.simple, { random = given.random, seed = o.seed })
   local out, kept, last = { verdicts = {}, changes = {} }, given.kept or {}, nil
   for i, x in ipairs(given.x) do
-    last = trial.compare { simple = given.simple, broken = given.at(x), strategies = strategies, time = given.time,
+    last = trial.compare { simple = given.simple, broken = given.at(x), strategies = strategies, time = given.time, scored_by = given.scored_by,
       proposals = o.proposals, searches = o.searches, seed = o.seed, runs = o.runs, kept = kept }
     out.verdicts[i] = short(last)
     if given.more then given.more(out.verdicts[i], last) end
   end
   for k, search in ipairs(given.from and last.searches or {}) do
-    local at, why = nil, "never"
-    if search.regret > search.noise then
-      at, why = trial.overtaken(search.found.simple, search.found.broken, given.at, given.from, given.x[#given.x], { log = given.log, time = given.time })
+    local at, why = nil, "not told"
+    if last.told then
+      at, why = trial.overtaken(search.found.simple, last.known.strategy, given.at, given.from, given.x[#given.x], { log = given.log, time = given.time })
     end
     out.changes[k] = at or why
   end
@@ -244,12 +245,15 @@ local function first_dear(x, y)
   return math.huge
 end
 
+local BEFORE = -math.huge -- a place: the second is the better one from the start
+
 -- What a group says beside its table: from where on the regret is told apart (`told`), where it is above 5 % (`passes`, and that of each search, from the earliest), where the
--- best strategy changes (`change`, likewise), the greatest regret that is told apart from noise, and the least tau.
--- A regret that is noise counts as none.  math.huge: nowhere.
+-- best strategy changes (`change`, likewise; no places where the strongest violation's regret is not told apart), the greatest
+-- regret that is told apart, and the least tau.  A regret that is not told apart counts as none.  math.huge: nowhere.
 local function conclude(group)
   local function early(a, b) -- in the order of the strengths
     if a == math.huge or b == math.huge then return a < b end
+    if a == BEFORE or b == BEFORE then return a < b end
     if group.x[1] > group.x[#group.x] then return a > b end
     return a < b
   end
@@ -264,7 +268,9 @@ local function conclude(group)
     local own = {}
     for i, v in ipairs(group.verdicts) do own[i] = v.regrets[k] > v.noises[k] and v.regrets[k] or 0 end
     of_search[k] = first_dear(group.x, own)
-    changes[k] = tonumber(group.changes[k]) or math.huge
+  end
+  for _, change in ipairs(group.changes) do
+    if change ~= "not told" then changes[#changes + 1] = change == "before" and BEFORE or tonumber(change) or math.huge end
   end
   table.sort(of_search, early)
   table.sort(changes, early)
@@ -275,6 +281,7 @@ end
 -- A place in words: two digits of one that was found, all of a strength that was asked.
 local function place(x, unit, asked)
   if x == math.huge then return "nowhere" end
+  if x == BEFORE then return "the start" end
   if not asked then return common.show(x, unit) end
   if not unit then return ("%g"):format(x) end
   local amount, rest = soapstone.unit.show(x, unit):match "^([%d.e+-]+)(.*)$"
@@ -311,12 +318,11 @@ function common.values(groups, key)
   return list
 end
 
--- What stands for a greatest regret where none is told apart: whether there was any.
+-- What stands for a greatest regret where none is told apart: what most stands in the way of that.
 local function none(group)
-  for _, v in ipairs(group.verdicts) do
-    if v.most > 0 then return "luck" end
-  end
-  return "none"
+  local marks = {}
+  for _, v in ipairs(group.verdicts) do marks[v.mark] = true end
+  return marks.noise and "noise" or marks.luck and "luck" or "none"
 end
 
 -- A line for each group: from where on its regret is told apart from luck and noise, where it is above 5 %, where the two
@@ -332,7 +338,10 @@ function common.print_groups(columns, groups, look)
     local c, row = conclude(group), {}
     for k, name in ipairs(columns) do row[k] = group[name] end
     add(row, place(c.told, look.unit, true), place(c.passes, look.unit, true), range(c.of_search, look.unit, true))
-    if asked then add(row, place(c.change, look.unit), range(c.changes, look.unit)) end
+    if asked then
+      local told = #c.changes > 0
+      add(row, told and place(c.change, look.unit) or "not told", told and range(c.changes, look.unit) or "")
+    end
     add(row, c.best and common.percent(c.best.regret) or none(group), c.best and common.least_to_most(c.best) or "", c.best and place(c.at, look.unit, true) or "",
       c.tau and ("%.2f"):format(c.tau) or "none")
     rows[i] = row
@@ -356,7 +365,7 @@ local function by_network(groups, look, key)
       list[#list + 1], early = c[key], c.early
     end
     table.sort(list, early)
-    parts[#parts + 1] = name .. " " .. range(list, look.unit, key == "passes")
+    parts[#parts + 1] = name .. " " .. (#list > 0 and range(list, look.unit, key == "passes") or "not told")
   end
   return table.concat(parts, ", ")
 end
@@ -423,7 +432,7 @@ function common.print_verdicts(columns, name, groups)
       row[#columns + 1] = group.x[i]
       table.move({ v.strategies, percent(v.error), percent(v.worst), v.tau and ("%.2f"):format(v.tau) or "none",
         ("%d, %d"):format(v.pairs.against, v.pairs.tied), v.best_simple, v.best_broken,
-        percent(v.regret) .. (v.told and "" or v.most <= 0 and "" or v.least <= 0 and ": luck" or ": noise"), common.least_to_most(v), percent(v.chosen),
+        percent(v.regret) .. (v.told and "" or ": " .. v.mark), common.least_to_most(v), percent(v.chosen),
         noise(v.regret_noise), noise(v.noise) }, 1, #heads, #row + 1, row)
       rows[#rows + 1] = row
     end
