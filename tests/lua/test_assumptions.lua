@@ -69,6 +69,36 @@ claim("places where strategies change are of regrets that are told apart", funct
   equal(table.concat(out.changes, ", "), "not told, not told, not told")
 end)
 
+claim("draws of luck are one verdict, their median, which is told apart where most of them are", function()
+  local function draw(error, tau, regret, mark, change)
+    return { changes = { change, change, change }, verdicts = { { error = error, worst = 3 * error, tau = tau, pairs = { against = 1, tied = 2 }, best_simple = "a",
+      best_broken = mark and "a" or "b", regret = regret, regret_noise = regret / 7, chosen = regret / 2, noise = 0.4 * regret, mark = mark, told = not mark, strategies = 5 } } }
+  end
+  local draws = { draw(-0.5, 0.9, 0.3, nil, 4), draw(0.1, 0.2, 0.9, nil, 2), draw(-0.2, nil, 0, "none", "never") }
+  local out = common.over(draws)
+  local v = out.verdicts[1]
+  equal(v.error, -0.2)
+  equal(v.error_least, -0.5)
+  equal(v.error_most, 0.1)
+  equal(v.worst, -1.5)
+  near(v.tau, 0.55)
+  equal(v.tau_least, 0.2)
+  equal(v.regret, 0.3)
+  equal(v.least, 0)
+  equal(v.most, 0.9)
+  near(v.regret_noise, 0.9 / 7)
+  equal(v.pairs.tied, 6)
+  equal(v.best_broken, "by draw")
+  equal(v.told, true)
+  equal(v.draws.told, 2)
+  equal(table.concat(out.changes, " "), "4 2 never")
+  draws[2].verdicts[1].told, draws[2].verdicts[1].mark = false, "luck"
+  out = common.over(draws)
+  equal(out.verdicts[1].told, false)
+  equal(out.verdicts[1].mark, "luck")
+  equal(table.concat(out.changes, ", "), "not told, not told, not told")
+end)
+
 claim("a regret that is not told apart counts as none", function()
   local function verdict(regret, told)
     return { regret = regret, told = told, mark = not told and "luck" or nil, least = 0.01, most = 1, regrets = { regret }, noises = { told and 0 or 1 }, tau = 0.5, error = 0 }

@@ -172,8 +172,8 @@ end
 
 -- What a cell of a sweep gives: a verdict for each of the strengths `x`, from the weakest to the strongest, and for each search
 -- where the strategy found under the simple problem stops being the best (`changes`): where the fastest known under the
--- strongest violation overtakes it, between `from`, a strength that is none, and there.  "not told": the regret at the
--- strongest is luck or noise, and so is a place; "before": the second is the better one under the simple problem too, and all
+-- strongest violation overtakes it, between `from`, a strength that is none, and there.  "never": it is the fastest known there,
+-- too; "not told": the regret at the strongest is luck or noise, and so is a place; "before": the second is the better one under the simple problem too, and all
 -- searches there missed it.
 --   given: simple, at(x) a broken problem, x, from (nil: no such place is looked for), log, time, scored_by, random, strategies, kept; more(short, verdict)
 function common.try(o, given)
@@ -186,12 +186,68 @@ function common.try(o, given)
     if given.more then given.more(out.verdicts[i], last) end
   end
   for k, search in ipairs(given.from and last.searches or {}) do
-    local at, why = nil, "not told"
+    local at, why = nil, last.mark == "none" and "never" or "not told"
     if last.told then
       at, why = trial.overtaken(search.found.simple, last.known.strategy, given.at, given.from, given.x[#given.x], { log = given.log, time = given.time })
     end
     out.changes[k] = at or why
   end
+  return out
+end
+
+-- The median of what value(verdict) says of verdicts, its least and its most; nil where it says nothing.
+local function spread_of(verdicts, value)
+  local list = {}
+  for _, v in ipairs(verdicts) do list[#list + 1] = value(v) end
+  if #list == 0 then return nil end
+  return trial.median(list), math.min(table.unpack(list)), math.max(table.unpack(list))
+end
+
+-- Why the median of verdicts that are not told apart is not: what most stands in the way.
+local function mark_of(verdicts)
+  local marks = {}
+  for _, v in ipairs(verdicts) do marks[v.mark or "told"] = true end
+  return marks.noise and "noise" or marks.luck and "luck" or marks.told and "luck" or "none"
+end
+
+local function over_draws(verdicts)
+  local out = { pairs = { against = 0, tied = 0 }, worst = 0, noise = 0, regrets = {}, noises = {}, strategies = verdicts[1].strategies,
+    best_simple = verdicts[1].best_simple, best_broken = verdicts[1].best_broken, draws = { told = 0, all = #verdicts } }
+  for d, v in ipairs(verdicts) do
+    out.pairs.against, out.pairs.tied = out.pairs.against + v.pairs.against, out.pairs.tied + v.pairs.tied
+    if math.abs(v.worst) > math.abs(out.worst) then out.worst = v.worst end
+    if v.best_broken ~= out.best_broken then out.best_broken = "by draw" end
+    out.regrets[d], out.noises[d], out.noise = v.regret, v.regret_noise, math.max(out.noise, v.noise)
+    if v.told then out.draws.told = out.draws.told + 1 end
+  end
+  out.error, out.error_least, out.error_most = spread_of(verdicts, function(v) return v.error end)
+  out.tau, out.tau_least, out.tau_most = spread_of(verdicts, function(v) return v.tau end)
+  out.regret, out.least, out.most = spread_of(verdicts, function(v) return v.regret end)
+  out.chosen, out.regret_noise = spread_of(verdicts, function(v) return v.chosen end), math.max(table.unpack(out.noises))
+  out.told = 2 * out.draws.told > #verdicts
+  out.mark = not out.told and mark_of(verdicts) or nil
+  return out
+end
+
+-- Where two strategies change places in one draw: the median of its searches.
+local function change_of(changes)
+  local list = table.move(changes, 1, #changes, 1, {})
+  local function rank(c) return c == "before" and -math.huge or tonumber(c) or math.huge end
+  table.sort(list, function(a, b) return rank(a) < rank(b) end)
+  return list[(#list + 1) // 2]
+end
+
+-- What common.try gave for several draws of luck, as one: of each strength the median over draws of their medians over searches,
+-- and `regrets`, `changes`, the least and the most are those of draws.  It is told apart where it is in more than half of them.
+function common.over(draws)
+  local out = { verdicts = {}, changes = {} }
+  for i in ipairs(draws[1].verdicts) do
+    local verdicts = {}
+    for d, draw in ipairs(draws) do verdicts[d] = draw.verdicts[i] end
+    out.verdicts[i] = over_draws(verdicts)
+  end
+  local last = out.verdicts[#out.verdicts]
+  for d, draw in ipairs(draws) do out.changes[d] = last.told and change_of(draw.changes) or last.mark == "none" and "never" or "not told" end
   return out
 end
 
@@ -318,22 +374,18 @@ function common.values(groups, key)
   return list
 end
 
--- What stands for a greatest regret where none is told apart: what most stands in the way of that.
-local function none(group)
-  local marks = {}
-  for _, v in ipairs(group.verdicts) do marks[v.mark] = true end
-  return marks.noise and "noise" or marks.luck and "luck" or "none"
-end
+-- Of what the regrets of a group are: each of a search, or the median of a draw of luck.
+local function of_what(group) return group.verdicts[1].draws and "draw" or "search" end
 
 -- A line for each group: from where on its regret is told apart from luck and noise, where it is above 5 %, where the two
 -- strategies change places (if that was asked), its greatest regret, its least tau.
 function common.print_groups(columns, groups, look)
   local rows, heads = {}, table.move(columns, 1, #columns, 1, {})
   local function add(list, ...) table.move({ ... }, 1, select("#", ...), #list + 1, list) end
-  local asked = #groups[1].changes > 0
-  add(heads, "regret from", "> 5 % from", "by search")
-  if asked then add(heads, "change places at", "by search") end
-  add(heads, "greatest regret", "by search", "at", "least tau")
+  local asked, by = #groups[1].changes > 0, "by " .. of_what(groups[1])
+  add(heads, "regret from", "> 5 % from", by)
+  if asked then add(heads, "change places at", by) end
+  add(heads, "greatest regret", by, "at", "least tau")
   for i, group in ipairs(groups) do
     local c, row = conclude(group), {}
     for k, name in ipairs(columns) do row[k] = group[name] end
@@ -342,7 +394,7 @@ function common.print_groups(columns, groups, look)
       local told = #c.changes > 0
       add(row, told and place(c.change, look.unit) or "not told", told and range(c.changes, look.unit) or "")
     end
-    add(row, c.best and common.percent(c.best.regret) or none(group), c.best and common.least_to_most(c.best) or "", c.best and place(c.at, look.unit, true) or "",
+    add(row, c.best and common.percent(c.best.regret) or mark_of(group.verdicts), c.best and common.least_to_most(c.best) or "", c.best and place(c.at, look.unit, true) or "",
       c.tau and ("%.2f"):format(c.tau) or "none")
     rows[i] = row
   end
@@ -380,8 +432,8 @@ function common.conclusion(groups, look)
   if not most then return "costs nothing that is told apart from luck, up to " .. place(groups[1].x[#groups[1].x], look.unit, true) end
   local text = "costs more than 5 % of a step from: " .. by_network(groups, look, "passes")
   if #groups[1].changes > 0 then text = text .. "; the two strategies change places at: " .. by_network(groups, look, "change") end
-  return ("%s; at most it costs %s (%s by search; %s on %d devices of %s, at %s, where tau is %s)"):format(text, common.percent(most.best.regret),
-    common.least_to_most(most.best), group_of.network, group_of.devices, group_of.topology, place(most.at, look.unit, true),
+  return ("%s; at most it costs %s (%s by %s; %s on %d devices of %s, at %s, where tau is %s)"):format(text, common.percent(most.best.regret),
+    common.least_to_most(most.best), of_what(group_of), group_of.network, group_of.devices, group_of.topology, place(most.at, look.unit, true),
     most.best.tau and ("%.2f"):format(most.best.tau) or "none")
 end
 
@@ -415,31 +467,38 @@ function common.count(groups, x)
   return dear, all
 end
 
-local heads = { "strategies", "error", "worst", "tau", "pairs against, tied", "best, simple", "best, broken", "regret", "by search", "of the list",
-  "noise of the regret", "noise of the list" }
-
 local function noise(share)
   return share == 0 and "0 %" or share < 1e-5 and "< 0.001 %" or digits(100 * share) .. " %"
 end
 
--- A row for each strength of each group, the groups' own columns first; `name` is that of the strengths.
-function common.print_verdicts(columns, name, groups)
-  local rows, percent = {}, common.percent
+local function of_draws(value, least, most, format)
+  if not value then return "none" end
+  return most and ("%s (%s to %s)"):format(format(value), format(least), format(most)) or format(value)
+end
+
+-- A row for each strength of each group, the groups' own columns first; `name` is that of the strengths, and `noisy` what the
+-- noise of a step time is, if it is not that of a picosecond.
+function common.print_verdicts(columns, name, groups, noisy)
+  local rows, percent, drawn, by = {}, common.percent, groups[1].verdicts[1].draws, of_what(groups[1])
+  local function add(list, ...) table.move({ ... }, 1, select("#", ...), #list + 1, list) end
   for _, group in ipairs(groups) do
     for i, v in ipairs(group.verdicts) do
       local row = {}
       for c, column in ipairs(columns) do row[c] = group[column] end
-      row[#columns + 1] = group.x[i]
-      table.move({ v.strategies, percent(v.error), percent(v.worst), v.tau and ("%.2f"):format(v.tau) or "none",
-        ("%d, %d"):format(v.pairs.against, v.pairs.tied), v.best_simple, v.best_broken,
-        percent(v.regret) .. (v.told and "" or ": " .. v.mark), common.least_to_most(v), percent(v.chosen),
-        noise(v.regret_noise), noise(v.noise) }, 1, #heads, #row + 1, row)
+      add(row, group.x[i], v.strategies, of_draws(v.error, v.error_least, v.error_most, percent), percent(v.worst),
+        of_draws(v.tau, v.tau_least, v.tau_most, function(tau) return ("%.2f"):format(tau) end), ("%d, %d"):format(v.pairs.against, v.pairs.tied),
+        v.best_simple, v.best_broken, percent(v.regret) .. (v.told and "" or ": " .. v.mark), common.least_to_most(v))
+      if drawn then add(row, ("%d of %d"):format(v.draws.told, v.draws.all)) end
+      add(row, percent(v.chosen), noise(v.regret_noise), noise(v.noise))
       rows[#rows + 1] = row
     end
   end
-  local all = table.move(columns, 1, #columns, 1, {})
-  all[#all + 1] = name
-  print(report.table(table.move(heads, 1, #heads, #all + 1, all), rows))
+  local heads = table.move(columns, 1, #columns, 1, {})
+  add(heads, name, "strategies", "error", "worst", "tau", "pairs against, tied", "best, simple", "best, broken", "regret", "by " .. by)
+  if drawn then add(heads, "told in draws") end
+  noisy = noisy or "noise"
+  add(heads, "of the list", noisy .. " of the regret", noisy .. " of the list")
+  print(report.table(heads, rows))
 end
 
 -- -- figures ----------------------------------------------------------------------------------------------
@@ -494,9 +553,9 @@ function common.draw(o, name, groups, look, row, quantities)
       colours[label] = count
     end
   end
-  local searches = #groups[1].verdicts[1].regrets
+  local searches, drawn = #groups[1].verdicts[1].regrets, of_what(groups[1]) == "draw"
   local options = { columns = #quantities, width = 7,
-    note = searches > 1 and ("regret: bars from the least to the most of %d searches, a point where it is told apart from luck and noise"):format(searches)
+    note = searches > 1 and ("regret: bars from the least to the most of %d %s, a point where it is told apart from luck and noise"):format(searches, drawn and "draws" or "searches")
       or "regret: a point where it is told apart from luck and noise" }
   for key, value in soapstone.pairs(look) do
     if key ~= "scale" then options[key] = value end

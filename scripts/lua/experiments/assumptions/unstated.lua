@@ -4,7 +4,7 @@
 --
 -- Identical devices, updates of weights that cost nothing, sums of gradients that cost nothing, memory without end.
 -- Each is broken alone, on the same strategies: devices whose speeds differ (lognormal, their coefficient of variation is
--- swept); updates that read weights and gradients and write weights (3 passes), and sums that take time, by cluster size;
+-- swept, and a few factors decide, so several draws of them are asked); updates that read weights and gradients and write weights (3 passes), and sums that take time, by cluster size;
 -- and devices of less and less memory, with what the strategies of the list and of searches that know of no end take and hold.
 
 local arguments = require "soapstone.arguments"
@@ -15,10 +15,10 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("unstated.lua: error, order and regret of what the simulator assumes without a word.", {
-  networks = "alexnet,inception_v3,nmt,rnnlm", topologies = "p100_cluster,fat_tree", devices = "4,8", cv = "0.02,0.05,0.1,0.2,0.4",
+  networks = "alexnet,inception_v3,nmt,rnnlm", topologies = "p100_cluster,fat_tree", devices = "4,8", cv = "0.02,0.05,0.1,0.2,0.4", draws = options.count(5, { min = 1 }),
   memories = "0.25,0.5,1,2,4,8,16", proposals = options.count(60, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
 }, { topologies = "p100_cluster,fat_tree,torus", devices = "4,8,16,32", proposals = 2000, searches = 5, runs = 4 },
-  { networks = "mlp", topologies = "p100_cluster", devices = "4", cv = "0.1", memories = "0.25,8", proposals = 5, searches = 2 })
+  { networks = "mlp", topologies = "p100_cluster", devices = "4", cv = "0.1", draws = 2, memories = "0.25,8", proposals = 5, searches = 2 })
 
 local cvs, memories = common.strengths("cv", o.cv, 1e-6), common.strengths("memories", o.memories, 1e-6)
 local cells = common.groups(o)
@@ -45,8 +45,12 @@ local results = trial.sweep(cells, function(cell)
     end
     return common.try(o, { simple = simple, at = at, x = x, from = first, strategies = strategies, kept = kept })
   end
+  local draws = {}
+  for d = 1, o.draws do
+    draws[d] = try(function(cv) return { chance = soapstone.chance { seed = o.seed + d - 1, devices = { "lognormal", cv = cv } } } end, cvs, 1e-6)
+  end
   local out = {
-    devices = try(function(cv) return { chance = soapstone.chance { seed = o.seed, devices = { "lognormal", cv = cv } } } end, cvs, 1e-6),
+    devices = common.over(draws),
     updates = try(function() return { update_passes = 3 } end, { cell.devices }).verdicts[1],
     sums = try(function() return { partial_sums = true } end, { cell.devices }).verdicts[1],
   }
