@@ -311,8 +311,9 @@ local list = trial.sweep({ { a = 3 }, { a = 4, b = "it's" }, { a = 5 }, { a = 6 
   if arg[2] == "leaves" and cell.a == 5 then os.exit(0) end
   if arg[2] == "function" then return print end
   print "a cell talks"
+  if arg[2] == "costs" then io.stderr:write("cell ", k, " in ", os.getenv "SOAPSTONE_SWEEP", "\n") end
   return { k * cell.a, math.random(), "x\ny", { 0.1, cell.b } }
-end, { workers = tonumber(arg[1]) })
+end, { workers = tonumber(arg[1]), cost = arg[2] == "costs" and function(cell) return cell.a == 3 and 40 or cell.a end or nil })
 for i, r in ipairs(list) do print(i, r[1], r[2], r[3], r[4][1], r[4][2]) end
 if arg[2] == "twice" then trial.sweep({}, print) end
 ]]
@@ -325,6 +326,13 @@ claim("a sweep gives the same whatever the number of workers", function()
   equal(two, one)
   equal(three, one)
   equal((script(cells, "9")), one)
+end)
+
+claim("where the cost of cells is known each goes to the process that has the least so far, the longest first", function()
+  local said = script(cells, "2 costs")
+  check.contains(said, "cell 1 in 1/2") -- as long as all others together
+  for i = 2, 5 do check.contains(said, ("cell %d in 2/2"):format(i)) end
+  equal((said:gsub("cell %d in %d/%d\n", "")), (script(cells, "3")))
 end)
 
 claim("a cell that fails names itself", function()

@@ -439,9 +439,33 @@ local function turn(i, n)
   return sum % n + 1
 end
 
-local function serve(cells, run, k, n)
+-- The process of each cell: by turns or, where cost(cell) says how long each takes, the longest first, each to the process that has the
+-- least so far (Graham, Bounds on multiprocessing timing anomalies, 1969).
+local function deal(cells, n, cost)
+  local order, costs, load, turns = {}, {}, {}, {}
   for i, cell in ipairs(cells) do
-    if turn(i, n) == k then
+    order[i], turns[i] = i, turn(i, n)
+    costs[i] = cost and cost(cell)
+  end
+  if not cost then return turns end
+  table.sort(order, function(a, b)
+    if costs[a] ~= costs[b] then return costs[a] > costs[b] end
+    return a < b
+  end)
+  for k = 1, n do load[k] = 0 end
+  for _, i in ipairs(order) do
+    local least = 1
+    for k = 2, n do
+      if load[k] < load[least] then least = k end
+    end
+    turns[i], load[least] = least, load[least] + costs[i]
+  end
+  return turns
+end
+
+local function serve(cells, run, k, turns)
+  for i, cell in ipairs(cells) do
+    if turns[i] == k then
       io.stdout:write(done(cell, run, i), "\n")
       io.stdout:flush()
     end
@@ -479,20 +503,22 @@ local swept = false
 -- run(cell, number) for each cell of a list, and the list of what these gave: numbers, texts and tables of them.  The
 -- script is started again as `workers` processes (0, unless given: as many as there are processors), which take turns with
 -- the cells, at the one sweep that a script may have; so nothing but the cell, its number and the script's words may
--- decide what comes out, and math.random begins anew in each cell.  What a cell prints is lost.
+-- decide what comes out, and math.random begins anew in each cell.  What a cell prints is lost.  cost(cell), if given, is
+-- about how long it takes, in any unit, so that the processes end at about the same time.
 function trial.sweep(cells, run, options)
   if swept then refuse "trial.sweep: a script can have one sweep; put all cells into one list" end
   swept = true
   local k, n = (os.getenv "SOAPSTONE_SWEEP" or ""):match "^(%d+)/(%d+)$"
-  if k then serve(cells, run, math.tointeger(k), math.tointeger(n)) end
+  local cost = options and options.cost
+  if k then serve(cells, run, math.tointeger(k), deal(cells, math.tointeger(n), cost)) end
   local workers = options and options.workers or 0
   if workers == 0 then workers = processors() end
   workers = math.min(workers, #cells)
-  local pipes = workers > 1 and start_all(workers)
+  local pipes, turns = workers > 1 and start_all(workers), deal(cells, workers, cost)
   local results, wrong = {}, nil
   for i, cell in ipairs(cells) do
     soapstone.progress(("cell %d of %d: %s"):format(i, #cells, describe(cell)))
-    local line = pipes and read_line(pipes[turn(i, workers)]) or not pipes and done(cell, run, i)
+    local line = pipes and read_line(pipes[turns[i]]) or not pipes and done(cell, run, i)
     local ok, value = (line or ""):match("^" .. mark .. i .. " (%l+) (.*)$")
     if ok ~= "true" then
       wrong = ("cell %d (%s): %s"):format(i, describe(cell), ok and unpacked(value) or "its process ended without a result")

@@ -50,7 +50,7 @@ local results = trial.sweep(cells, function(cell)
       if row.name == "data_parallel" then short.data_parallel = row.broken / row.simple - 1 end
     end
   end })
-end, { workers = o.workers })
+end, { workers = o.workers, cost = common.cost })
 
 local groups = common.grouped(cells, results, cvs)
 local columns = { "network", "topology", "devices", "noisy" }

@@ -31,7 +31,7 @@ local results = trial.sweep(cells, function(cell)
       if row.name == "data_parallel" then short.data_parallel = row.broken / row.simple end
     end
   end })
-end, { workers = o.workers })
+end, { workers = o.workers, cost = common.cost })
 
 local groups = common.grouped(cells, results, slower)
 local columns = { "network", "topology", "devices" }

@@ -27,7 +27,7 @@ local results = trial.sweep(cells, function(cell)
     return soapstone.problem(given)
   end
   return common.try(o, { simple = problem(0), at = problem, x = loads, from = 0 })
-end, { workers = o.workers })
+end, { workers = o.workers, cost = common.cost })
 
 local groups = common.grouped(cells, results, loads)
 local columns = { "network", "topology", "devices" }

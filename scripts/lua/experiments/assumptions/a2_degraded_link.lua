@@ -40,7 +40,7 @@ local results = trial.sweep(cells, function(cell)
   for _, strategy in ipairs(strategies) do fastest = math.min(fastest, sound:simulate(strategy).step_time) end
   return common.try(o, { simple = sound, strategies = strategies, x = strengths.late, from = 1, more = rows,
     at = function(moment) return (problem(1, { { at = moment * fastest, link = device, share = 0.25 } })) end })
-end, { workers = o.workers })
+end, { workers = o.workers, cost = common.cost })
 
 for i, cell in ipairs(cells) do
   cell.x, cell.verdicts, cell.changes = strengths[cell.kind], results[i].verdicts, results[i].changes

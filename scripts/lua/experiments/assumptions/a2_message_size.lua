@@ -29,7 +29,7 @@ local results = trial.sweep(cells, function(cell)
     return soapstone.problem(given)
   end
   return common.try(o, { simple = problem(0), at = problem, x = half_sizes, from = 1, log = true })
-end, { workers = o.workers })
+end, { workers = o.workers, cost = common.cost })
 
 local groups = common.grouped(cells, results, half_sizes)
 local columns, look = { "network", "topology", "devices" }, { unit = "B" }

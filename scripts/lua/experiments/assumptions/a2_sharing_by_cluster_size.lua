@@ -54,7 +54,7 @@ local results = trial.sweep(cells, function(cell)
     end
   end
   return by_mode
-end, { workers = o.workers })
+end, { workers = o.workers, cost = common.cost })
 
 -- groups of which the number of devices is the strength
 local groups, by = {}, {}

@@ -145,7 +145,7 @@ local results = trial.sweep(cells, function(cell)
     out.steps[i] = { jobs = jobs, shared = times(jobs, "shared", data_parallel, 0)[1], hop = times(jobs, "fifo-hop", data_parallel, 0)[1] }
   end
   return out
-end, { workers = o.workers })
+end, { workers = o.workers, cost = common.cost })
 
 local rows, curves = {}, {}
 for i, cell in ipairs(cells) do

@@ -36,7 +36,7 @@ local results = trial.sweep(cells, function(cell)
     return soapstone.problem(given)
   end
   return common.try(o, { simple = simple, at = at, x = speeds, from = 1 })
-end, { workers = o.workers })
+end, { workers = o.workers, cost = common.cost })
 
 local slowed, blocked = {}, {}
 for i, cell in ipairs(cells) do

@@ -32,7 +32,7 @@ local results = trial.sweep(cells, function(cell)
     return soapstone.problem(all)
   end
   return common.try(o, { simple = problem(), at = problem, x = orders, random = o.random }).verdicts
-end, { workers = o.workers })
+end, { workers = o.workers, cost = common.cost })
 
 -- groups of which the number of devices is the strength: one for each order, network and topology
 local groups, sizes = {}, common.values(cells, "devices")

@@ -36,7 +36,7 @@ local results = trial.sweep(cells, function(cell)
     for _, row in ipairs(verdict.rows) do short.split = math.min(short.split or row.broken, row.broken) end
     short.gain = broken:simulate(broken:strategy "whole").step_time / short.split
   end })
-end, { workers = o.workers })
+end, { workers = o.workers, cost = common.cost })
 
 local groups = common.grouped(cells, results, overheads)
 local columns, look = { "network", "topology", "devices", "kind" }, { unit = "s" }

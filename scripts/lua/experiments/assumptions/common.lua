@@ -141,6 +141,10 @@ function common.groups(o, ...)
     { "devices", arguments.numbers("devices", o.devices, 2) }, { "network", arguments.some("networks", o.networks, common.networks) }, ...)
 end
 
+-- About how long a cell takes, so that a sweep's processes end together: by network, as measured, and the square of the devices.
+local takes = { inception_v3 = 10, nmt = 2, rnnlm = 2, gpt = 4 }
+function common.cost(cell) return (takes[cell.network] or 1) * (cell.devices or 1) ^ 2 end
+
 -- Strengths of a violation from the weakest to the strongest: numbers that rise, or (falling) fall.
 function common.strengths(what, text, least, falling)
   local list = arguments.numbers(what, text, least)

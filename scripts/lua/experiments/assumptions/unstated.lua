@@ -58,7 +58,7 @@ local results = trial.sweep(cells, function(cell)
   for k, found in ipairs(kept[simple].found) do all[#strategies + k] = found end
   out.held = held(simple, all)
   return out
-end, { workers = o.workers })
+end, { workers = o.workers, cost = common.cost })
 
 -- devices that differ, by how much
 local devices = {}

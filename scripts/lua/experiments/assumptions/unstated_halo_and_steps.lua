@@ -57,7 +57,7 @@ local results = trial.sweep(common.groups(o), function(cell)
     out.halo = common.try(o, { simple = soapstone.problem(given), at = function() return halo end, x = { cell.devices }, strategies = list }).verdicts[1]
   end
   return out
-end, { workers = o.workers })
+end, { workers = o.workers, cost = common.cost })
 
 local groups, cells = {}, common.groups(o)
 for _, broken in ipairs { "halo", "steps" } do

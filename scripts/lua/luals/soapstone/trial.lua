@@ -111,7 +111,7 @@ function trial.median(list) end
 ---What run gives for each cell, spread over processes.
 ---@param cells any[]
 ---@param run fun(cell: any, number: integer): any
----@param options? { workers?: integer }
+---@param options? { workers?: integer, cost?: fun(cell: any): number }
 ---@return any[]
 function trial.sweep(cells, run, options) end
 
