@@ -39,6 +39,21 @@ claim("the links of a network join switches, or are all", function()
   equal(#common.network_links(torus), torus.links)
 end)
 
+claim("a topology of other memory is the same otherwise", function()
+  local network = common.network "alexnet"
+  for _, name in ipairs { "p100_cluster", "fat_tree", "torus" } do
+    local t = common.cluster(name, network, 8)
+    local other = common.with_memory(t, 2 ^ 30)
+    local model = common.model(network, 8)
+    local one, less = soapstone.problem { model = model, topology = t, sync = "ring" }, soapstone.problem { model = model, topology = other, sync = "ring" }
+    for _, kind in ipairs { "data_parallel", "model_parallel" } do
+      local r = less:simulate(less:strategy(kind))
+      equal(r.step_time, one:simulate(one:strategy(kind)).step_time)
+      equal(r.devices[5].capacity, 2 ^ 30)
+    end
+  end
+end)
+
 -- One slow device of four.
 local model = require "models.alexnet" { batch = 256 }
 local quad = require "topologies.p100_cluster" { nodes = 1, gpus = 4 }

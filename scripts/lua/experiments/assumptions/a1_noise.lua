@@ -16,11 +16,11 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a1_noise.lua: how much longer the mean step is than the one of mean times, by who is noisy, how much, and on how many devices.", {
-  networks = "alexnet,nmt", topologies = "p100_cluster", devices = "4,16", noisy = "all", cv = "0.01,0.03,0.1,0.3", repetitions = options.count(30, { min = 2 }),
+  networks = "alexnet,nmt", topologies = "p100_cluster,fat_tree", devices = "4,16", noisy = "all", cv = "0.01,0.03,0.1,0.3", repetitions = options.count(30, { min = 2 }),
   proposals = options.count(100, { min = 0 }), searches = options.count(3, { min = 1 }),
 }, { networks = "alexnet,inception_v3,nmt", topologies = "p100_cluster,fat_tree", devices = "4,8,16,32,64", cv = "0.003,0.01,0.03,0.06,0.1,0.2,0.3",
     repetitions = 200, proposals = 1000, searches = 5 },
-  { networks = "mlp", devices = "4", noisy = "task", cv = "0.1", repetitions = 4, proposals = 3, searches = 2 })
+  { networks = "mlp", topologies = "p100_cluster", devices = "4", noisy = "task", cv = "0.1", repetitions = 4, proposals = 3, searches = 2 })
 
 local how = { task = "compute", device = "devices", message = "transfer" }
 local cvs = common.strengths("cv", o.cv, 1e-6)
@@ -57,9 +57,9 @@ local columns = { "network", "topology", "devices", "noisy" }
 for _, group in ipairs(groups) do group.label = ("noisy %ss"):format(group.noisy) end
 common.print_verdicts(columns, "cv", groups, "half interval")
 common.print_groups(columns, groups, {})
-common.draw(o, "a1-noise", groups, { title = "Noise left out: how much longer the mean data-parallel step is, order and regret",
-  xlabel = "coefficient of variation of a time" }, function(group) return ("%s, %d, %s"):format(group.network, group.devices, group.topology) end,
-  { { name = "longer (%)", value = function(v) return 100 * v.data_parallel end }, common.tau, common.regret })
+common.draw(o, "a1-noise", groups, { title = "Times that are not known beforehand: what it does to the mean step of data parallelism, to the order of strategies, and to the choice",
+  xlabel = "coefficient of variation of a time" }, function(group) return ("%s, %d devices of %s"):format(group.network, group.devices, group.topology) end,
+  { { name = "longer (%)", lines = { 0 }, value = function(v) return 100 * v.data_parallel end }, common.tau, common.regret })
 
 local parts = {}
 for _, noisy in ipairs(common.values(groups, "noisy")) do

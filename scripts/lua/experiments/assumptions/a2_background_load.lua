@@ -12,10 +12,10 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a2_background_load.lua: error, order and regret of a network of one's own, by load of the links between switches.", {
-  networks = "alexnet,nmt,inception_v3", topologies = "fat_tree,p100_cluster", devices = "16", loads = "0.1,0.3,0.5,0.7,0.8,0.9,0.95",
+  networks = "alexnet,nmt,inception_v3", topologies = "fat_tree,p100_cluster", devices = "16,32", most_inception = options.count(16), loads = "0.1,0.3,0.5,0.7,0.8,0.9,0.95",
   proposals = options.count(60, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(2, { min = 0 }),
-}, { topologies = "fat_tree,p100_cluster,torus", devices = "16,32", proposals = 300, searches = 5, runs = 4 },
-  { networks = "mlp", topologies = "fat_tree", loads = "0.5,0.9", proposals = 3, searches = 2 })
+}, { topologies = "fat_tree,p100_cluster,torus", devices = "16,32", most_inception = 32, proposals = 300, searches = 5, runs = 4 },
+  { networks = "mlp", topologies = "fat_tree", devices = "16", loads = "0.5,0.9", proposals = 3, searches = 2 })
 
 local loads = common.strengths("loads", o.loads, 0)
 local cells = common.groups(o)
@@ -33,7 +33,7 @@ local groups = common.grouped(cells, results, loads)
 local columns = { "network", "topology", "devices" }
 common.print_verdicts(columns, "load", groups)
 common.print_groups(columns, groups, {})
-common.draw(o, "a2-background-load", groups, { title = "Load of others left out", xlabel = "share of the links between switches that others take",
+common.draw(o, "a2-background-load", groups, { title = "Others take a share of the links between switches: what it does to the step, to the order of strategies, and to the choice", xlabel = "share of the links between switches that others take",
   from_x = 0, to_x = 1 })
 
 trial.result("the load of others on the links between switches makes the median step longer by %s times at a load of %g; half of the links taken: %s times (tau %s); and not to know it %s.",

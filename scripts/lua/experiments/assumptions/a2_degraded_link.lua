@@ -13,9 +13,9 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a2_degraded_link.lua: error, order and regret of sound cables, by how slow that of one device is and by when it became so.", {
-  networks = "alexnet,nmt,inception_v3", topologies = "fat_tree,torus", devices = "8", shares = "0.5,0.25,0.125,0.0625", quarter_at = "0.8,0.6,0.4,0.2,0",
+  networks = "alexnet,nmt,inception_v3", topologies = "fat_tree,torus", devices = "8,16", most_inception = options.count(8), shares = "0.5,0.25,0.125,0.0625", quarter_at = "0.8,0.6,0.4,0.2,0",
   proposals = options.count(60, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
-}, { topologies = "fat_tree,torus,p100_cluster", devices = "8,16,32", proposals = 500, searches = 5, runs = 4 },
+}, { topologies = "fat_tree,torus,p100_cluster", devices = "8,16,32", most_inception = 32, proposals = 500, searches = 5, runs = 4 },
   { networks = "mlp", topologies = "fat_tree", devices = "4", shares = "0.25", quarter_at = "0.5", proposals = 5, searches = 2 })
 
 local strengths = { slow = common.strengths("shares", o.shares, 1e-4, true), late = common.strengths("quarter_at", o.quarter_at, 0, true) }
@@ -69,8 +69,8 @@ for _, part in ipairs { { slow, "share %g" }, { late, "from %g" } } do
   for _, x in ipairs(part[1][1].x) do head[#head + 1] = part[2]:format(x) end
   print("\ntimes longer\n" .. report.table(head, by_strategy(part[1])))
 end
-common.draw(o, "a2-degraded-link", slow, { title = "One slow cable left out", xlabel = "bandwidth left of one device's links (share)", logx = true })
-common.draw(o, "a2-degraded-link-when", late, { title = "A cable that falls to a quarter, left out", xlabel = "when, as a share of the fastest sound step" })
+common.draw(o, "a2-degraded-link", slow, { title = "The links of one device have lost bandwidth: what it does to the step, to the order of strategies, and to the choice", xlabel = "share of the bandwidth that is left", logx = true })
+common.draw(o, "a2-degraded-link-when", late, { title = "The links of one device fall to a quarter of their bandwidth during a step", xlabel = "when, as a share of the fastest step without a fault" })
 
 -- the strategies that suffer least and most at a quarter, and the part of that which a late fault costs
 local least, most, late_least, late_most

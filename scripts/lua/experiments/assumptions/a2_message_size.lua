@@ -13,7 +13,7 @@ local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a2_message_size.lua: error, order and regret of full bandwidth for every size, by half size of the links.", {
   networks = "alexnet,nmt", topologies = "fat_tree,torus", devices = "8,16",
-  half_sizes = "16384,262144,1048576,4194304,16777216,67108864",
+  half_sizes = "16384,1048576,4194304,8388608,16777216,33554432,67108864",
   proposals = options.count(60, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
 }, { networks = "alexnet,nmt,inception_v3", topologies = "fat_tree,torus,p100_cluster", devices = "8,16,32", proposals = 300, searches = 5, runs = 4,
     half_sizes = "1024,4096,16384,65536,262144,1048576,4194304,16777216,67108864" },
@@ -35,7 +35,7 @@ local groups = common.grouped(cells, results, half_sizes)
 local columns, look = { "network", "topology", "devices" }, { unit = "B" }
 common.print_verdicts(columns, "half size", groups)
 common.print_groups(columns, groups, look)
-common.draw(o, "a2-message-size", groups, { title = "Half size left out", xlabel = "half size of every link (MiB)", logx = true, scale = 2.0 ^ -20 })
+common.draw(o, "a2-message-size", groups, { title = "Small messages get less than the full bandwidth: what it does to the step, to the order of strategies, and to the choice", xlabel = "size of a message that gets half of the bandwidth (MiB)", logx = true, scale = 2.0 ^ -20 })
 
 -- where the median step of each network is 10 % longer
 local parts = {}

@@ -21,7 +21,7 @@ local about = [[
 a2_sharing_by_cluster_size.lua: error, order and regret of exclusive links against shared ones, by network, topology, cluster
 size and oversubscription of a fat tree.]]
 local o = common.options(about, {
-  networks = "alexnet,nmt", topologies = "fat_tree,p100_cluster", devices = "8,16,32,64", oversubscriptions = "1,4", simple = "all", most_segments = options.count(32, { min = 1 }),
+  networks = "alexnet,nmt,rnnlm", topologies = "fat_tree,p100_cluster", devices = "8,16,32,64", oversubscriptions = "1,4", simple = "all", most_segments = options.count(32, { min = 1 }),
   proposals = options.count(20, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
 }, { networks = "alexnet,inception_v3,nmt,rnnlm", topologies = "fat_tree,p100_cluster,torus", devices = "8,16,32,64,128", oversubscriptions = "1,2,4,8", most_segments = 64,
     proposals = 50, searches = 5, runs = 4 },

@@ -196,9 +196,9 @@ print ""
 local columns = { "network", "oversubscription", "placed" }
 common.print_verdicts(columns, "jobs", cells)
 common.print_groups(columns, cells, {})
-report.draw("lines", curves, o.folder .. "/a2-two-jobs.svg", { title = ("Data-parallel jobs of %d devices on one fat tree"):format(SIZE), xlabel = "jobs",
+report.draw("lines", curves, o.folder .. "/a2-two-jobs.svg", { title = ("Equal data-parallel jobs of %d devices on one fat tree: what a step takes"):format(SIZE), xlabel = "jobs",
   ylabel = "mean step time (ms)", columns = 2, width = 7, from_y = 0 })
-common.draw(o, "a2-two-jobs-order", cells, { title = "Jobs beside one's own left out", xlabel = "jobs" },
+common.draw(o, "a2-two-jobs-order", cells, { title = "Other jobs on the network: what they do to the step, to the order of strategies, and to the choice", xlabel = "jobs" },
   function(cell) return ("%s, 1:%g"):format(cell.network, cell.oversubscription) end)
 
 local spread, parts = common.those(cells, { placed = "spread" }), {}

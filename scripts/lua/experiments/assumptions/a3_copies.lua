@@ -13,7 +13,7 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a3_copies.lua: error, order and regret of computing undisturbed by copies, by how much they disturb.", {
-  networks = "alexnet,nmt,inception_v3", topologies = "p100_cluster,fat_tree", devices = "4,8,16", speeds = "0.9,0.8,0.7,0.6,0.5", slowed_devices = "8",
+  networks = "alexnet,nmt,inception_v3", topologies = "p100_cluster,fat_tree", devices = "4,8,16", speeds = "0.9,0.8,0.7,0.6,0.5", slowed_devices = "4,8",
   proposals = options.count(40, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
 }, { topologies = "p100_cluster,fat_tree,torus", devices = "4,8,16,32", slowed_devices = "8,16", proposals = 500, searches = 5, runs = 4 },
   { networks = "mlp", topologies = "p100_cluster", devices = "4", slowed_devices = "4", speeds = "0.8", proposals = 5, searches = 2 })
@@ -59,8 +59,8 @@ common.print_groups(columns, slowed, {})
 print "\ncopies block the device"
 common.print_verdicts({ "network", "topology" }, "devices", blocked)
 common.print_groups({ "network", "topology" }, blocked, {})
-common.draw(o, "a3-copies", slowed, { title = "Devices slowed while they copy", xlabel = "speed of a device while it copies" })
-common.draw(o, "a3-copies-blocked", blocked, { title = "Copies that block the device", xlabel = "devices", logx = true, ticks_at_values = true },
+common.draw(o, "a3-copies", slowed, { title = "A device computes slower while it copies: what it does to the step, to the order of strategies, and to the choice", xlabel = "speed of a device while it copies" })
+common.draw(o, "a3-copies-blocked", blocked, { title = "A device cannot compute while it copies: what it does to the step, to the order of strategies, and to the choice", xlabel = "devices", logx = true, ticks_at_values = true },
   function(group) return group.topology end)
 
 local parts = {}

@@ -14,9 +14,9 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a3_order.lua: error, order and regret of first come, first served, against other orders and streams, by cluster size.", {
-  networks = "alexnet,nmt,inception_v3", topologies = "p100_cluster,fat_tree", devices = "4,8", orders = "all", random = options.count(8, { min = 0 }),
+  networks = "alexnet,nmt,inception_v3", topologies = "p100_cluster,fat_tree", devices = "4,8,16", most_inception = options.count(8), orders = "all", random = options.count(8, { min = 0 }),
   proposals = options.count(60, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
-}, { topologies = "p100_cluster,fat_tree,torus", devices = "4,8,16,32", random = 40, proposals = 500, searches = 5, runs = 4 },
+}, { topologies = "p100_cluster,fat_tree,torus", devices = "4,8,16,32", most_inception = 32, random = 40, proposals = 500, searches = 5, runs = 4 },
   { networks = "mlp", topologies = "p100_cluster", devices = "4", orders = "shortest", random = 2, proposals = 5, searches = 2 })
 
 local how = { program = { order = "program" }, shortest = { order = "shortest" }, ["2 streams"] = { streams = 2 }, ["4 streams"] = { streams = 4 } }
@@ -39,10 +39,13 @@ local groups, sizes = {}, common.values(cells, "devices")
 for _, order in ipairs(orders) do
   for _, topology in ipairs(common.values(cells, "topology")) do
     for _, network in ipairs(common.values(cells, "network")) do
-      local group = { order = order, topology = topology, network = network, x = sizes, verdicts = {}, changes = {} }
+      local group = { order = order, topology = topology, network = network, x = {}, verdicts = {}, changes = {} }
       for i, cell in ipairs(cells) do
         for k, its in ipairs(orders) do
-          if its == order and cell.topology == topology and cell.network == network then table.insert(group.verdicts, results[i][k]) end
+          if its == order and cell.topology == topology and cell.network == network then
+            table.insert(group.x, cell.devices)
+            table.insert(group.verdicts, results[i][k])
+          end
         end
       end
       groups[#groups + 1] = group
@@ -52,10 +55,9 @@ end
 local columns = { "order", "topology", "network" }
 common.print_verdicts(columns, "devices", groups)
 common.print_groups(columns, groups, {})
-for _, topology in ipairs(common.values(cells, "topology")) do
-  common.draw(o, "a3-order-" .. topology:gsub("_", "-"), common.those(groups, { topology = topology }), {
-    title = "Other orders than first come, first served, " .. topology, xlabel = "devices", logx = true, ticks_at_values = true }, function(group) return group.order end)
-end
+for _, group in ipairs(groups) do group.label = ("%s, %s"):format(group.network, group.topology) end
+common.draw(o, "a3-order", groups, { title = "Other orders than first come, first served: what they do to the step, to the order of strategies, and to the choice",
+  xlabel = "devices", logx = true, ticks_at_values = true }, function(group) return group.order end)
 
 local parts = {}
 for _, order in ipairs(orders) do

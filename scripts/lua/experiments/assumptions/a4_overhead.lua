@@ -14,9 +14,9 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a4_overhead.lua: error, order and regret of free starts, by overhead of each task that computes, message or step.", {
-  networks = "alexnet,inception_v3,nmt,rnnlm", topologies = "p100_cluster,fat_tree", devices = "8", samples = options.count(8, { min = 1 }), kinds = "launch,message,step",
+  networks = "alexnet,inception_v3,nmt,rnnlm", topologies = "p100_cluster,fat_tree", devices = "4,8,16", most_inception = options.count(8), samples = options.count(8, { min = 1 }), kinds = "launch,message,step",
   overheads = "1e-6,1e-5,1e-4,3e-4,1e-3,3e-3", proposals = options.count(100, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
-}, { topologies = "p100_cluster,fat_tree,torus", devices = "4,8,16", overheads = "1e-6,2e-6,5e-6,1e-5,2e-5,5e-5,1e-4,2e-4,5e-4,1e-3,2e-3,5e-3", proposals = 2000, searches = 5, runs = 4 },
+}, { topologies = "p100_cluster,fat_tree,torus", most_inception = 16, overheads = "1e-6,2e-6,5e-6,1e-5,2e-5,5e-5,1e-4,2e-4,5e-4,1e-3,2e-3,5e-3", proposals = 2000, searches = 5, runs = 4 },
   { networks = "mlp", topologies = "p100_cluster", devices = "4", kinds = "launch", overheads = "1e-5,1e-3", proposals = 5, searches = 2 })
 
 local overheads = common.strengths("overheads", o.overheads, 1e-12)
@@ -42,10 +42,17 @@ local groups = common.grouped(cells, results, overheads)
 local columns, look = { "network", "topology", "devices", "kind" }, { unit = "s" }
 common.print_verdicts(columns, "overhead", groups)
 common.print_groups(columns, groups, look)
-for _, kind in ipairs(common.values(groups, "kind")) do
-  common.draw(o, "a4-overhead-" .. kind, common.those(groups, { kind = kind }), { title = ("Overhead of each %s, %d samples a device"):format(kind == "launch" and "task" or kind, o.samples),
-    xlabel = "overhead", xunit = "s", logx = true }, nil,
-    { { name = "gain over one", value = function(v) return v.gain end }, common.longer, common.tau, common.regret })
+-- drawn: the largest clusters that all networks were asked on
+local drawn
+for _, size in ipairs(common.values(groups, "devices")) do
+  if #common.values(common.those(groups, { devices = size }), "network") == #common.values(groups, "network") then drawn = math.max(drawn or 0, size) end
+end
+local words = { launch = "of a task", message = "of a message", step = "of a step" }
+for _, topology in ipairs(common.values(groups, "topology")) do
+  common.draw(o, "a4-overhead-" .. topology:gsub("_", "-"), common.those(groups, { topology = topology, devices = drawn or groups[1].devices }), {
+    title = ("Starting takes time, on %d devices of %s with %d samples each: what it does to the step, to what splits gain over one device, to the order of strategies, and to the choice"):format(
+      drawn or groups[1].devices, topology, o.samples), xlabel = "time that each start takes", xunit = "s", logx = true }, function(group) return words[group.kind] end,
+    { { name = "gain over one device", lines = { 1 }, value = function(v) return v.gain end }, common.longer, common.tau, common.regret })
 end
 
 local parts = {}

@@ -78,6 +78,23 @@ function common.cluster(name, network, devices, oversubscription)
   return t
 end
 
+-- The same topology, of which every device has so many bytes of memory.
+function common.with_memory(t, bytes)
+  local copy, nodes = require("soapstone.topology").new { name = t.name, routing = t.routing, routing_seed = t.routing_seed }, {}
+  for _, device in ipairs(t:device_list()) do
+    local own = {}
+    for key, value in soapstone.pairs(device) do own[key] = value end
+    own.name, own.memory = nil, bytes
+    nodes[device.name] = copy:device(device.name, own)
+  end
+  for _, switch in ipairs(t:switch_list()) do nodes[switch.name] = copy:switch(switch.name, { stages = switch.stages }) end
+  for _, link in ipairs(t:link_list()) do
+    copy:link(nodes[link.from], nodes[link.to], { bandwidth = link.bandwidth, latency = link.latency, weight = link.weight, kind = link.kind, duplex = "one_way" })
+  end
+  for _, route in ipairs(t:route_list()) do copy:route(nodes[route.from], nodes[route.to], route.links) end
+  return copy
+end
+
 -- One model of several networks side by side, which share nothing: their operators and weights are called "job1.", "job2.", ...
 -- and what they have alone.  The ready-made function makes its model of a table that passes all on to the common one.
 function common.jobs(network, number, devices, more)
@@ -135,10 +152,16 @@ function common.cells(...)
   return cells
 end
 
--- The cells of networks, topologies and cluster sizes that the options ask for, and of more lists.
+-- The cells of networks, topologies and cluster sizes that the options ask for, and of more lists.  Inception-v3, which takes
+-- ten times as long as others, is left out on more than `most_inception` devices.
 function common.groups(o, ...)
-  return common.cells({ "topology", arguments.some("topologies", o.topologies, common.clusters) },
-    { "devices", arguments.numbers("devices", o.devices, 2) }, { "network", arguments.some("networks", o.networks, common.networks) }, ...)
+  local all, cells = common.cells({ "topology", arguments.some("topologies", o.topologies, common.clusters) },
+    { "devices", arguments.numbers("devices", o.devices, 2) }, { "network", arguments.some("networks", o.networks, common.networks) }, ...), {}
+  for _, cell in ipairs(all) do
+    if cell.network ~= "inception_v3" or cell.devices <= (o.most_inception or math.huge) then cells[#cells + 1] = cell end
+  end
+  if #cells == 0 then options.refuse("inception_v3 is asked on at most %d devices; --most_inception says on how many", o.most_inception) end
+  return cells
 end
 
 -- About how long a cell takes, so that a sweep's processes end together: by network, as measured, and the square of the devices.
@@ -507,19 +530,48 @@ end
 
 -- -- figures ----------------------------------------------------------------------------------------------
 
-local ROWS = 4 -- of panels in a figure
+local ROWS = 4 -- of panels in a figure, or of pairs of them
+local GREY = 7 -- black, of which pale lines are grey
 
--- Curves of a quantity { name, value(verdict), bars } over the strengths of groups, in one panel: a line for each network, points
--- where what is drawn is told apart from luck (all, but for regrets), bars from the least to the most of the searches.
-local function curves(groups, panel, quantity, colours, scale)
-  local list, nan = {}, 0 / 0
+-- The strengths of groups, each once, from the least.
+local function all_x(groups)
+  local list, seen = {}, {}
+  for _, group in ipairs(groups) do
+    for _, x in ipairs(group.x) do
+      if not seen[x] then
+        seen[x] = true
+        list[#list + 1] = x
+      end
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+-- Where something of the k-th of n colours stands, so that what is at one strength does not lie on top of each other.
+local function beside(look, all, x, k, n)
+  local part = (k - (n + 1) / 2) * 0.015
+  return look.logx and x * (all[#all] / all[1]) ^ part or x + (all[#all] - all[1]) * part
+end
+
+-- Curves of a quantity { name, value(verdict), lines, bars } over the strengths of groups, in one panel: grey `lines` to measure
+-- by, a curve for each network and, of regrets, bars from the least to the most of the searches, points where it is told apart,
+-- and an open one where two strategies change places.
+local function curves(groups, panel, quantity, colours, look, all)
+  local list, nan, scale = {}, 0 / 0, look.scale or 1
+  for _, y in ipairs(quantity.lines or {}) do
+    local grey = { panel = panel, colour = GREY, look = "lines", pale = true, x = {}, y = {} }
+    for i, x in ipairs(all) do grey.x[i], grey.y[i] = x * scale, y end
+    list[#list + 1] = grey
+  end
   for _, group in ipairs(groups) do
     local label = group.label or group.network
-    local line = { label = (not quantity.bars or quantity.legend) and label or nil, panel = panel, colour = colours[label], look = quantity.bars and "lines" or "both", x = {}, y = {} }
-    local bars = { panel = panel, colour = colours[label], look = "lines", pale = true, x = {}, y = {} }
-    local told = { panel = panel, colour = colours[label], look = "points", x = {}, y = {} }
+    local colour = colours[label]
+    local line = { label = (not quantity.bars or quantity.legend) and label or nil, panel = panel, colour = colour, look = quantity.bars and "lines" or "both", x = {}, y = {} }
+    local bars = { panel = panel, colour = colour, look = "lines", pale = true, x = {}, y = {} }
+    local told = { panel = panel, colour = colour, look = "points", x = {}, y = {} }
     for i, v in ipairs(group.verdicts) do
-      local x = group.x[i] * (scale or 1)
+      local x = scale * (quantity.bars and beside(look, all, group.x[i], colour, colours.count) or group.x[i])
       line.x[i], line.y[i] = x, quantity.value(v, group) or nan
       if quantity.bars then
         for _, y in ipairs { 100 * v.least, 100 * v.most, nan } do
@@ -531,20 +583,39 @@ local function curves(groups, panel, quantity, colours, scale)
     if quantity.bars and #group.verdicts[1].regrets > 1 then list[#list + 1] = bars end
     list[#list + 1] = line
     if #told.x > 0 then list[#list + 1] = told end
+    local change = quantity.bars and conclude(group).change
+    if change and math.abs(change) < math.huge then
+      list[#list + 1] = { panel = panel, colour = colour, look = "points", published = true, x = { change * scale }, y = { 0 } }
+    end
   end
   return list
 end
 
-common.longer = { name = "times longer", value = function(v) return 1 / (1 + v.error) end }
-common.tau = { name = "Kendall's tau", value = function(v) return v.tau end }
-common.regret = { name = "regret (%)", value = function(v) return 100 * v.regret end, bars = true }
+common.longer = { name = "median step, times longer", value = function(v) return 1 / (1 + v.error) end, lines = { 1 } }
+common.tau = { name = "tau", value = function(v) return v.tau end, lines = { 0, 1 } }
+common.regret = { name = "regret (%)", value = function(v) return 100 * v.regret end, bars = true, lines = { 5 } }
+
+-- What the signs of a figure mean, as far as it has them.
+local function note_of(groups, quantities)
+  local parts, has = {}, {}
+  for _, quantity in ipairs(quantities) do has[quantity.name] = true end
+  if has[common.longer.name] then parts[#parts + 1] = "times longer: the median of the strategies" end
+  if has[common.tau.name] then parts[#parts + 1] = "tau: 1 is the same order of strategies, 0 no relation" end
+  if has[common.regret.name] then
+    local searches = #groups[1].verdicts[1].regrets
+    parts[#parts + 1] = ("regret: the median%s, a point where it is told apart from luck and noise%s; the grey line is 5 %%"):format(
+      searches > 1 and (" of %d %s, bars from the least to the most"):format(searches, of_what(groups[1]) == "draw" and "draws" or "searches") or "",
+      #groups[1].changes > 0 and ", an open one where the best strategy changes" or "")
+  end
+  return table.concat(parts, "; ")
+end
 
 -- Error, order and regret of groups: a column for each of the quantities, a row for what row(group) says (topology and devices unless
 -- given), in as many figures as they need.  look: that of plot.lines, and scale, of the strengths.
 function common.draw(o, name, groups, look, row, quantities)
-  row = row or function(group) return ("%d, %s"):format(group.devices, group.topology) end
+  row = row or function(group) return ("%d devices of %s"):format(group.devices, group.topology) end
   quantities = quantities or { common.longer, common.tau, common.regret }
-  local rows, by, colours, count = {}, {}, {}, 0
+  local rows, by, colours, all = {}, {}, { count = 0 }, all_x(groups)
   for _, group in ipairs(groups) do
     local key, label = row(group), group.label or group.network
     if not by[key] then
@@ -553,22 +624,20 @@ function common.draw(o, name, groups, look, row, quantities)
     end
     table.insert(by[key], group)
     if not colours[label] then
-      count = count + 1
-      colours[label] = count
+      colours.count = colours.count + 1
+      colours[label] = colours.count
     end
   end
-  local searches, drawn = #groups[1].verdicts[1].regrets, of_what(groups[1]) == "draw"
-  local options = { columns = #quantities, width = 7,
-    note = searches > 1 and ("regret: bars from the least to the most of %d %s, a point where it is told apart from luck and noise"):format(searches, drawn and "draws" or "searches")
-      or "regret: a point where it is told apart from luck and noise" }
+  local options = { columns = #quantities, width = math.max(7, 2.8 * #quantities), note = note_of(groups, quantities) }
   for key, value in soapstone.pairs(look) do
     if key ~= "scale" then options[key] = value end
   end
-  for page = 0, (#rows - 1) // ROWS do
+  local most = #quantities == 1 and 2 * ROWS or ROWS
+  for page = 0, (#rows - 1) // most do
     local series = {}
-    for k = page * ROWS + 1, math.min((page + 1) * ROWS, #rows) do
+    for k = page * most + 1, math.min((page + 1) * most, #rows) do
       for _, quantity in ipairs(quantities) do
-        local list = curves(by[rows[k]], quantity.name .. ": " .. rows[k], quantity, colours, look.scale)
+        local list = curves(by[rows[k]], quantity.name .. ": " .. rows[k], quantity, colours, look, all)
         table.move(list, 1, #list, #series + 1, series)
       end
     end

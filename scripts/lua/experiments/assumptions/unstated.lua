@@ -5,7 +5,8 @@
 -- Identical devices, updates of weights that cost nothing, sums of gradients that cost nothing, memory without end.
 -- Each is broken alone, on the same strategies: devices whose speeds differ (lognormal, their coefficient of variation is
 -- swept, and a few factors decide, so several draws of them are asked); updates that read weights and gradients and write weights (3 passes), and sums that take time, by cluster size;
--- and devices of less and less memory, with what the strategies of the list and of searches that know of no end take and hold.
+-- and devices whose memory is a share of what the fastest strategy known needs, swept: what does the fastest that fits cost, and
+-- what did a search miss that knows of no end?  What fits takes as long as before, so there is neither error nor tau.
 
 local arguments = require "soapstone.arguments"
 local report = require "soapstone.report"
@@ -16,47 +17,83 @@ local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("unstated.lua: error, order and regret of what the simulator assumes without a word.", {
   networks = "alexnet,inception_v3,nmt,rnnlm", topologies = "p100_cluster,fat_tree", devices = "4,8", cv = "0.02,0.05,0.1,0.2,0.4", draws = options.count(5, { min = 1 }),
-  memories = "0.25,0.5,1,2,4,8,16", proposals = options.count(60, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
+  shares = "0.95,0.9,0.8,0.7,0.6", proposals = options.count(60, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
 }, { topologies = "p100_cluster,fat_tree,torus", devices = "4,8,16,32", proposals = 2000, searches = 5, runs = 4 },
-  { networks = "mlp", topologies = "p100_cluster", devices = "4", cv = "0.1", draws = 2, memories = "0.25,8", proposals = 5, searches = 2 })
+  { networks = "mlp", topologies = "p100_cluster", devices = "4", cv = "0.1", draws = 2, shares = "0.9,0.5", proposals = 5, searches = 2 })
 
-local cvs, memories = common.strengths("cv", o.cv, 1e-6), common.strengths("memories", o.memories, 1e-6)
+local cvs, shares = common.strengths("cv", o.cv, 1e-6), common.strengths("shares", o.shares, 1e-6, true)
 local cells = common.groups(o)
 
--- What each strategy of a list takes, and holds on its fullest device, in GiB.
-local function held(problem, strategies)
-  local list = {}
-  for i, strategy in ipairs(strategies) do
-    local r <close> = problem:simulate(strategy)
-    list[i] = { name = strategy.name, seconds = r.step_time, gib = report.fullest(r).peak_memory / 2.0 ^ 30 }
+-- What a strategy takes, and holds on its fullest device, in bytes.
+local function held(problem, strategy, found)
+  local r <close> = problem:simulate(strategy)
+  return { name = found or strategy.name, strategy = strategy, seconds = r.step_time, bytes = report.fullest(r).peak_memory }
+end
+
+local function fastest_of(list, bytes)
+  local best
+  for _, one in ipairs(list) do
+    if one.bytes <= bytes and (not best or one.seconds < best.seconds) then best = one end
   end
-  return list
+  return best
+end
+
+-- The fastest strategy known to a search without end and, for each share of what that needs, the fastest known that fits:
+-- `ignoring`, to that search, and `knowing`, with searches that accept nothing else, which begin there or at what needs least.
+local function with_walls(given, simple, strategies, found)
+  local list = {}
+  for i, strategy in ipairs(strategies) do list[i] = held(simple, strategy) end
+  for _, strategy in ipairs(found) do list[#list + 1] = held(simple, strategy, "found by a search") end
+  local fastest, least, out = fastest_of(list, math.huge), list[1], { walls = {} }
+  for _, one in ipairs(list) do
+    if one.bytes < least.bytes then least = one end
+  end
+  out.name, out.bytes, out.least = fastest.name, fastest.bytes, least.bytes
+  local all, ignoring = table.move(list, 1, #list, 1, {}), {}
+  for k, share in ipairs(shares) do
+    local own = {}
+    for key, value in soapstone.pairs(given) do own[key] = value end
+    own.topology = common.with_memory(given.topology, math.floor(share * fastest.bytes))
+    local walled = soapstone.problem(own)
+    ignoring[k] = fastest_of(list, share * fastest.bytes)
+    local start = trial.onto(walled, (ignoring[k] or least).strategy)
+    for seed = o.seed, o.proposals > 0 and o.seed + o.searches - 1 or 0 do
+      local search <close> = soapstone.search.mcmc(walled, { start = start, proposals = o.proposals, seed = seed, threads = 1, memory = "wall" })
+      all[#all + 1] = held(simple, trial.onto(simple, search:run().best), "found by a search")
+    end
+  end
+  out.seconds = fastest_of(all, math.huge).seconds
+  for k, share in ipairs(shares) do -- what fits a lower wall fits a higher one
+    local knowing = fastest_of(all, share * fastest.bytes)
+    out.walls[k] = { ignoring = ignoring[k] and ignoring[k].seconds, knowing = knowing and knowing.seconds }
+  end
+  return out
 end
 
 local results = trial.sweep(cells, function(cell)
   local given = common.given(o, cell)
   local simple, kept = soapstone.problem(given), {}
   local strategies = trial.strategies(simple)
-  local function try(options_of, x, first)
+  local function try(options_of, x, first, seed, its)
     local function at(strength)
       local all = options_of(strength)
       for key, value in soapstone.pairs(given) do all[key] = value end
       return soapstone.problem(all)
     end
-    return common.try(o, { simple = simple, at = at, x = x, from = first, strategies = strategies, kept = kept })
+    return common.try({ proposals = o.proposals, searches = o.searches, seed = seed or o.seed, runs = o.runs },
+      { simple = simple, at = at, x = x, from = first, strategies = strategies, kept = its or kept })
   end
   local draws = {}
   for d = 1, o.draws do
-    draws[d] = try(function(cv) return { chance = soapstone.chance { seed = o.seed + d - 1, devices = { "lognormal", cv = cv } } } end, cvs, 1e-6)
+    local function drawn(cv) return { chance = soapstone.chance { seed = o.seed + d - 1, devices = { "lognormal", cv = cv } } } end
+    draws[d] = try(drawn, cvs, 1e-6, o.seed + (d - 1) * o.searches, {}) -- with searches of its own
   end
   local out = {
     devices = common.over(draws),
     updates = try(function() return { update_passes = 3 } end, { cell.devices }).verdicts[1],
     sums = try(function() return { partial_sums = true } end, { cell.devices }).verdicts[1],
   }
-  local all = table.move(strategies, 1, #strategies, 1, {})
-  for k, found in ipairs(kept[simple].found) do all[#strategies + k] = found end
-  out.held = held(simple, all)
+  out.memory = with_walls(given, simple, strategies, kept[simple].found)
   return out
 end, { workers = o.workers, cost = common.cost })
 
@@ -69,7 +106,7 @@ local columns = { "network", "topology", "devices" }
 print "devices that differ"
 common.print_verdicts(columns, "cv", devices)
 common.print_groups(columns, devices, {})
-common.draw(o, "unstated-devices", devices, { title = "Devices that differ", xlabel = "coefficient of variation of their times" })
+common.draw(o, "unstated-devices", devices, { title = "Devices differ in speed: what it does to the step, to the order of strategies, and to the choice", xlabel = "coefficient of variation of the devices' times" })
 
 -- updates and sums, by cluster size
 local sizes, free = common.values(cells, "devices"), {}
@@ -87,39 +124,37 @@ end
 print "\nupdates and sums that take time"
 common.print_verdicts({ "broken", "network", "topology" }, "devices", free)
 common.print_groups({ "broken", "network", "topology" }, free, {})
-common.draw(o, "unstated-updates", free, { title = "Updates and sums that take time", xlabel = "devices", logx = true, ticks_at_values = true },
-  function(group) return ("%s, %s"):format(group.broken, group.topology) end)
 
--- memory: how much longer the fastest strategy that fits takes than the fastest
-local curves, rows, does_not = {}, {}, {}
+-- memory: what the fastest that fits costs, and what of that a search which knew of the wall would have saved
+local curves, rows, needs, walled = {}, {}, {}, {}
 for i, cell in ipairs(cells) do
-  local best = results[i].held[1]
-  for _, one in ipairs(results[i].held) do
-    if one.seconds < best.seconds then best = one end
-  end
-  local curve = { label = cell.network, panel = ("%d, %s"):format(cell.devices, cell.topology), look = "both", x = {}, y = {} }
-  local cost = {}
-  for k, gib in ipairs(memories) do
-    local least
-    for _, one in ipairs(results[i].held) do
-      if one.gib <= gib then least = math.min(least or one.seconds, one.seconds) end
-    end
-    curve.x[k], curve.y[k] = gib, least and 100 * (least / best.seconds - 1) or 0 / 0
-    cost[k] = least and common.percent(least / best.seconds - 1) or "nothing fits"
-  end
+  local memory, network = results[i].memory, cell.network
+  local panel = ("%d devices of %s"):format(cell.devices, cell.topology)
+  local curve = { label = network, panel = panel, look = "both", x = { 1 }, y = { 0 } }
   for k, name in ipairs(common.values(cells, "network")) do
-    if name == cell.network then curve.colour = k end
+    if name == network then curve.colour = k end
   end
-  curves[i] = curve
-  rows[i] = table.move(cost, 1, #cost, 6, { cell.network, cell.topology, cell.devices, best.name == "" and "found by a search" or best.name, ("%.2f"):format(best.gib) })
-  does_not[cell.network] = { math.min((does_not[cell.network] or { best.gib })[1], best.gib), math.max((does_not[cell.network] or { 0, 0 })[2], best.gib) }
+  local row = { network, cell.topology, cell.devices, memory.name, ("%.2f"):format(memory.bytes / 2.0 ^ 30), ("%.2f"):format(memory.least / 2.0 ^ 30) }
+  needs[network] = needs[network] or { math.huge, 0 }
+  needs[network] = { math.min(needs[network][1], memory.bytes / 2.0 ^ 30), math.max(needs[network][2], memory.bytes / 2.0 ^ 30) }
+  for k, wall in ipairs(memory.walls) do
+    local cost = wall.knowing and wall.knowing / memory.seconds - 1
+    local regret = wall.ignoring and wall.ignoring / wall.knowing - 1
+    row[#row + 1] = not cost and "nothing fits" or ("%s (%s)"):format(common.percent(cost), regret and common.percent(regret) or "knew none")
+    curve.x[k + 1], curve.y[k + 1] = shares[k], cost and 100 * cost or 0 / 0
+    walled[k] = walled[k] or { costs = {}, regrets = {}, nothing = 0 }
+    local its = walled[k]
+    if cost then its.costs[#its.costs + 1] = cost else its.nothing = its.nothing + 1 end
+    its.regrets[#its.regrets + 1] = regret
+  end
+  curves[i], rows[i] = curve, row
 end
-local head = { "network", "topology", "devices", "fastest", "holds (GiB)" }
-for _, gib in ipairs(memories) do head[#head + 1] = ("%g GiB"):format(gib) end
-print "\nmemory of a device: how much longer the fastest that fits takes"
+local head = { "network", "topology", "devices", "fastest", "holds (GiB)", "least of all (GiB)" }
+for _, share in ipairs(shares) do head[#head + 1] = ("%g of it"):format(share) end
+print "\nmemory of a device, as a share of what the fastest strategy holds: how much longer the fastest that fits takes (and regret of a search that ignored it)"
 print(report.table(head, rows))
-report.draw("lines", curves, o.folder .. "/unstated-memory.svg", { title = "The fastest strategy that fits, of those known", xlabel = "memory of a device (GiB)", logx = true,
-  ylabel = "longer than the fastest (%)", columns = 2, width = 7, note = "no point: nothing fits" })
+report.draw("lines", curves, o.folder .. "/unstated-memory.svg", { title = "What it costs that a device has less memory than the fastest strategy holds", xlabel = "memory of a device, as a share of what the fastest strategy known holds",
+  ylabel = "longer than the fastest (%)", columns = 2, width = 7, from_y = 0, note = "the fastest strategy known that fits; no point: none is known" })
 
 local parts = {}
 for _, broken in ipairs { "updates", "sums" } do
@@ -132,8 +167,16 @@ for _, broken in ipairs { "updates", "sums" } do
   parts[#parts + 1] = ("%s make it longer by %s to %s, with a regret above 5 %% in %d of %d"):format(broken, common.percent(least), common.percent(most), dear, all)
 end
 local memory = {}
-for _, name in ipairs(common.values(cells, "network")) do
-  memory[#memory + 1] = ("%s %s"):format(name, common.places(does_not[name]))
+for k, share in ipairs(shares) do
+  local its = walled[k]
+  local function most(list) return #list > 0 and common.percent(math.max(table.unpack(list))) or "none" end
+  memory[k] = #its.costs == 0 and ("%g: nothing fits"):format(share) or ("%g: %s in the median and %s at most (not to know of the wall costs %s of that at most; nothing fits in %d)"):format(
+    share, common.percent(trial.median(its.costs)), most(its.costs), most(its.regrets), its.nothing)
 end
-trial.result("devices whose times differ by %g %% make the median step longer by %s, and not to know it %s; %s; and the fastest strategy known needs these GiB of memory: %s.",
-  100 * cvs[#cvs], common.span(devices, function(v) return 1 / (1 + v.error) - 1 end, common.percent), common.conclusion(devices, {}), table.concat(parts, ", "), table.concat(memory, ", "))
+local hold = {}
+for _, name in ipairs(common.values(cells, "network")) do
+  hold[#hold + 1] = ("%s %s"):format(name, common.places(needs[name]))
+end
+trial.result("devices whose times differ by %g %% make the median step longer by %s, and not to know it %s; %s; and the fastest strategy known holds these GiB: %s; with a share of that as memory of a device the fastest that fits is slower, in %d clusters, at %s.",
+  100 * cvs[#cvs], common.span(devices, function(v) return 1 / (1 + v.error) - 1 end, common.percent), common.conclusion(devices, {}), table.concat(parts, ", "), table.concat(hold, ", "),
+  #cells, table.concat(memory, "; "))
