@@ -311,7 +311,7 @@ local list = trial.sweep({ { a = 3 }, { a = 4, b = "it's" }, { a = 5 }, { a = 6 
   if arg[2] == "leaves" and cell.a == 5 then os.exit(0) end
   if arg[2] == "function" then return print end
   print "a cell talks"
-  if arg[2] == "costs" then io.stderr:write("cell ", k, " in ", os.getenv "SOAPSTONE_SWEEP", "\n") end
+  if arg[2] == "costs" then io.stderr:write(("cell %d in %s\n"):format(k, os.getenv "SOAPSTONE_SWEEP")) end
   return { k * cell.a, math.random(), "x\ny", { 0.1, cell.b } }
 end, { workers = tonumber(arg[1]), cost = arg[2] == "costs" and function(cell) return cell.a == 3 and 40 or cell.a end or nil })
 for i, r in ipairs(list) do print(i, r[1], r[2], r[3], r[4][1], r[4][2]) end
