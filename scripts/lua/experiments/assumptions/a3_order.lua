@@ -57,7 +57,8 @@ common.print_verdicts(columns, "devices", groups)
 common.print_groups(columns, groups, {})
 for _, group in ipairs(groups) do group.label = ("%s, %s"):format(group.network, group.topology) end
 common.draw(o, "a3-order", groups, { title = "Other orders than first come, first served: what they do to the step, to the order of strategies, and to the choice",
-  xlabel = "devices", logx = true, ticks_at_values = true }, function(group) return group.order end)
+  xlabel = "devices", logx = true, ticks_at_values = true },
+  function(group) return ({ program = "program order", shortest = "shortest first" })[group.order] or group.order end)
 
 local parts = {}
 for _, order in ipairs(orders) do

@@ -47,7 +47,7 @@ local drawn
 for _, size in ipairs(common.values(groups, "devices")) do
   if #common.values(common.those(groups, { devices = size }), "network") == #common.values(groups, "network") then drawn = math.max(drawn or 0, size) end
 end
-local words = { launch = "of a task", message = "of a message", step = "of a step" }
+local words = { launch = "each task", message = "each message", step = "each step" }
 for _, topology in ipairs(common.values(groups, "topology")) do
   common.draw(o, "a4-overhead-" .. topology:gsub("_", "-"), common.those(groups, { topology = topology, devices = drawn or groups[1].devices }), {
     title = ("Starting takes time, on %d devices of %s with %d samples each: what it does to the step, to what splits gain over one device, to the order of strategies, and to the choice"):format(

@@ -349,7 +349,7 @@ local function conclude(group)
   end
   for k = 1, #group.verdicts[1].regrets do
     local own = {}
-    for i, v in ipairs(group.verdicts) do own[i] = v.regrets[k] > v.noises[k] and v.regrets[k] or 0 end
+    for i, v in ipairs(group.verdicts) do own[i] = v.told and v.regrets[k] > v.noises[k] and v.regrets[k] or 0 end
     of_search[k] = first_dear(group.x, own)
   end
   for _, change in ipairs(group.changes) do
@@ -591,7 +591,7 @@ local function curves(groups, panel, quantity, colours, look, all)
   return list
 end
 
-common.longer = { name = "median step, times longer", value = function(v) return 1 / (1 + v.error) end, lines = { 1 } }
+common.longer = { name = "median, times longer", value = function(v) return 1 / (1 + v.error) end, lines = { 1 } }
 common.tau = { name = "tau", value = function(v) return v.tau end, lines = { 0, 1 } }
 common.regret = { name = "regret (%)", value = function(v) return 100 * v.regret end, bars = true, lines = { 5 } }
 

@@ -154,7 +154,7 @@ for _, share in ipairs(shares) do head[#head + 1] = ("%g of it"):format(share) e
 print "\nmemory of a device, as a share of what the fastest strategy holds: how much longer the fastest that fits takes (and regret of a search that ignored it)"
 print(report.table(head, rows))
 report.draw("lines", curves, o.folder .. "/unstated-memory.svg", { title = "What it costs that a device has less memory than the fastest strategy holds", xlabel = "memory of a device, as a share of what the fastest strategy known holds",
-  ylabel = "longer than the fastest (%)", columns = 2, width = 7, from_y = 0, note = "the fastest strategy known that fits; no point: none is known" })
+  ylabel = "longer than the fastest (%)", columns = 2, width = 7, from_y = 0, note = "of the strategies known the fastest that fits; no point: none does" })
 
 local parts = {}
 for _, broken in ipairs { "updates", "sums" } do
@@ -170,7 +170,7 @@ local memory = {}
 for k, share in ipairs(shares) do
   local its = walled[k]
   local function most(list) return #list > 0 and common.percent(math.max(table.unpack(list))) or "none" end
-  memory[k] = #its.costs == 0 and ("%g: nothing fits"):format(share) or ("%g: %s in the median and %s at most (not to know of the wall costs %s of that at most; nothing fits in %d)"):format(
+  memory[k] = #its.costs == 0 and ("%g: nothing fits"):format(share) or ("%g: %s in the median and %s at most (%s more at most where the search does not know of the wall; nothing fits in %d)"):format(
     share, common.percent(trial.median(its.costs)), most(its.costs), most(its.regrets), its.nothing)
 end
 local hold = {}
