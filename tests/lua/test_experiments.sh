@@ -23,6 +23,9 @@ expect 2 "--jobs has 9 in it, and there are 8 leaves" a2_two_jobs --jobs 9
 expect 2 "--networks has nothing in it" a1_noise --networks ,
 expect 2 "--topologies has 'rings' in it; did you mean ring?" a3_order --topologies rings
 expect 2 "option 'searches' is 0; it must be at least 1" a4_overhead --searches 0
+expect 2 "option 'draws' is 0; it must be at least 1" unstated --draws 0
+expect 2 "--shares has '1/2' in it, where numbers are expected" unstated --shares 1/2
+expect 2 "inception_v3 is asked on at most 8 devices; --most_inception says on how many" a4_overhead --networks inception_v3 --devices 16
 expect 2 "cell 1 (devices 6, network mlp, topology p100_cluster): " a3_order --networks mlp --orders shortest --devices 6
 has() { if grep -qF -- "$2" "$1"; then ok; else bad "$1 has no: $2"; fi; }
 has err "p100_cluster has 4 devices, where 6 are meant"

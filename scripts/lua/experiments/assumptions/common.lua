@@ -602,10 +602,11 @@ local function note_of(groups, quantities)
   if has[common.longer.name] then parts[#parts + 1] = "times longer: the median of the strategies" end
   if has[common.tau.name] then parts[#parts + 1] = "tau: 1 is the same order of strategies, 0 no relation" end
   if has[common.regret.name] then
-    local searches = #groups[1].verdicts[1].regrets
+    local searches, places, drawn = 0, 0, of_what(groups[1]) == "draw"
+    for _, group in ipairs(groups) do searches, places = math.max(searches, #group.verdicts[1].regrets), math.max(places, #group.changes) end
     parts[#parts + 1] = ("regret: the median%s, a point where it is told apart from luck and noise%s; the grey line is 5 %%"):format(
-      searches > 1 and (" of %d %s, bars from the least to the most"):format(searches, of_what(groups[1]) == "draw" and "draws" or "searches") or "",
-      #groups[1].changes > 0 and ", an open one where the best strategy changes" or "")
+      searches > 1 and (" of %d %s, bars from the least to the most"):format(searches, drawn and "draws" or "searches") or "",
+      places > 0 and ", an open one where the best strategy changes" or "")
   end
   return table.concat(parts, "; ")
 end
