@@ -30,6 +30,9 @@ void ss_sharing_free(ss_sharing *s)
     ss_ends_free(&s->ends);
     ss_free(s->of_slot);
     ss_free(s->free_slot);
+    ss_free(s->busy);
+    ss_free(s->busy_level);
+    ss_free(s->numbers_of);
     ss_free(s->dirty);
     ss_free(s->reset);
     ss_free(s->solve_lane);
@@ -45,7 +48,8 @@ void ss_sharing_free(ss_sharing *s)
 
 size_t ss_sharing_memory(const ss_sharing *s)
 {
-    size_t per_class = sizeof *s->class + sizeof *s->clock + sizeof *s->dirty +
+    size_t per_class = sizeof *s->class + sizeof *s->clock + sizeof *s->busy +
+                       sizeof *s->busy_level + sizeof *s->numbers_of + sizeof *s->dirty +
                        sizeof *s->fill_class + sizeof *s->sleeper + sizeof *s->changed;
     size_t per_lane = sizeof *s->lane + sizeof *s->more + sizeof *s->reset + sizeof *s->solve_lane +
                       sizeof *s->forced + sizeof *s->watch + sizeof *s->seed +
@@ -113,6 +117,9 @@ static ss_status reserve_classes(ss_sharing *s, size_t need, ss_error *err)
     ss_status e;
     if ((e = SS_REGROW(s->class, need, "flows of paths", err)) ||
         (e = SS_REGROW(s->clock, need, "flows of paths", err)) ||
+        (e = SS_REGROW(s->busy, need, "flows of paths", err)) ||
+        (e = SS_REGROW(s->busy_level, need, "flows of paths", err)) ||
+        (e = SS_REGROW(s->numbers_of, need, "flows of paths", err)) ||
         (e = SS_REGROW(s->dirty, need, "flows of paths", err)) ||
         (e = SS_REGROW(s->fill_class, need, "flows of paths", err)) ||
         (e = SS_REGROW(s->sleeper, need, "flows of paths", err)) ||
@@ -169,6 +176,7 @@ static void lay_out_classes(ss_sharing *s, const ss_paths *p, uint32_t from)
         uint32_t weight = p->weight ? p->weight[c] : 1;
         s->class[c] = (ss_flow_class){.level = INFINITY, .weight = weight, .first = at};
         s->clock[c] = (ss_class_clock){0};
+        s->numbers_of[c] = 0;
         for (uint32_t k = p->first[c]; k < p->first[c + 1]; k++)
             s->of_class[at++] = p->link[k] - p->link_before;
         if (p->cap && p->cap[c] > 0) {
@@ -177,6 +185,7 @@ static void lay_out_classes(ss_sharing *s, const ss_paths *p, uint32_t from)
             s->lane[lane] = (ss_lane){.capacity = units,
                                       .level = (double)units / weight,
                                       .limit = INT64_MAX,
+                                      .number = SS_NUMBERS,
                                       .marked = true};
             s->more[lane] = (ss_lane_more){0};
             s->of_class[at++] = lane;
@@ -243,6 +252,8 @@ ss_status ss_sharing_start(ss_sharing *s, uint32_t links, const double *bytes_pe
     for (uint32_t l = 1; l <= links; l++)
         fastest = fmax(fastest, bytes_per_s[l]);
     s->links = s->lanes = links;
+    s->numbers = s->unnumbered = s->busies = 0;
+    ss_sharing_judge_anew(s);
     s->scale = ss_sharing_scale_for(fastest);
     s->most = INT64_C(1) << (SCALED_BITS + 4);
     s->lane[0] = (ss_lane){.limit = INT64_MAX, .look = UINT32_MAX};
@@ -410,7 +421,12 @@ static void go_onto_lanes(ss_sharing *s, uint32_t class)
         ss_lane *l = &s->lane[s->of_class[k]];
         s->at[k] = l->n;
         s->row[l->first + l->n++] = (ss_on_lane){class, k};
+        if (l->marked && l->number < SS_NUMBERS)
+            s->numbers_of[class] |= UINT64_C(1) << l->number;
     }
+    s->clock[class].busy = s->busies;
+    s->busy_level[s->busies] = s->class[class].level;
+    s->busy[s->busies++] = class;
 }
 
 void ss_class_leave(ss_sharing *s, uint32_t class)
@@ -422,6 +438,11 @@ void ss_class_leave(ss_sharing *s, uint32_t class)
         s->row[l->first + s->at[k]] = last;
         s->at[last.k] = s->at[k];
     }
+    s->numbers_of[class] = 0;
+    uint32_t busy = s->clock[class].busy, other = s->busy[--s->busies];
+    s->busy[busy] = other;
+    s->busy_level[busy] = s->busy_level[s->busies];
+    s->clock[other].busy = busy;
     uint32_t slot = s->clock[class].slot - 1;
     ss_ends_set(&s->ends, slot, SS_TIME_MAX);
     s->free_slot[s->free_slots++] = slot;
@@ -588,6 +609,11 @@ int64_t ss_sharing_used(const ss_sharing *s, uint32_t link)
 int64_t ss_sharing_capacity(const ss_sharing *s, uint32_t link)
 {
     return s->lane[link].capacity;
+}
+
+void ss_sharing_solve_by(ss_sharing *s, ss_sharing_way way)
+{
+    s->way = way;
 }
 
 int ss_sharing_scale(const ss_sharing *s)

@@ -14,7 +14,8 @@
  *   flows of one path, weight and cap have one rate: they are one class, with a clock that says what
  *     each of its flows was served, and a heap of when they end by that clock;
  *   a change leaves alone every rate that is reached before the change is felt, and wakes others
- *     link by link, as far as something is another than it was;
+ *     link by link, as far as something is another than it was (or, where few flows cross few full
+ *     links, finds all others anew without asking);
  *   when the first flow of a class ends is known roughly at once and exactly when it comes to matter.
  *
  * The order of equal shares is by link (capped classes behind all links), so the filling has one
@@ -93,6 +94,11 @@ int ss_sharing_scale(const ss_sharing *s); /* a unit is 2^-scale bytes a second 
 uint32_t ss_sharing_flows(const ss_sharing *s);
 /* The link that holds the flows of a path back; 0: its cap does, or it has no flow. */
 uint32_t ss_sharing_bottleneck(const ss_sharing *s, uint32_t path);
+
+/* How rates are found again: what a change touches, or all that is reached after it is felt (where that is few).  By
+ * itself it takes what was less work the last times; the rates are the same. */
+typedef enum ss_sharing_way { SS_SHARING_BEST, SS_SHARING_TOUCHED, SS_SHARING_ALL } ss_sharing_way;
+void ss_sharing_solve_by(ss_sharing *s, ss_sharing_way way);
 
 /* The scale for links of which the fastest has so many bytes a second, and a rate in its units;
  * the twin uses them too, so that both mean the same numbers. */

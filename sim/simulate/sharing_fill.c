@@ -198,7 +198,7 @@ static void wake_lanes(ss_sharing *s, const ss_flow_class *c, const ss_place *no
  * that is full holds it back, or its cap does, which looks after that. */
 static const int64_t far_beyond = INT64_C(1) << 62;
 
-static void watch(ss_sharing *s, uint32_t lane, bool far)
+void ss_lane_watch(ss_sharing *s, uint32_t lane, bool far)
 {
     ss_lane *l = &s->lane[lane];
     far |= l->limit == far_beyond;
@@ -234,9 +234,9 @@ SS_OWN_LOOP uint32_t hold_back(ss_sharing *s, uint32_t *list, uint32_t n, int64_
             b->open -= open;
             asleep |= (a->look <= epoch) | (b->look <= epoch);
             if (a->used > a->limit)
-                watch(s, of[k], false);
+                ss_lane_watch(s, of[k], false);
             if (b->used > b->limit)
-                watch(s, of[k + 1], false);
+                ss_lane_watch(s, of[k + 1], false);
         }
         ss_class_serve(s, class, s->now);
         bool differs = rate != c->rate;
@@ -248,7 +248,7 @@ SS_OWN_LOOP uint32_t hold_back(ss_sharing *s, uint32_t *list, uint32_t n, int64_
         c->rate = rate;
         c->sum = (int64_t)(before + more);
         c->counted = c->count;
-        c->level = at->key;
+        ss_class_set_level(s, class, at->key);
         c->bottleneck = at->lane;
         c->stamp = epoch + 1;
     }
@@ -274,22 +274,18 @@ static void watch_capped(ss_sharing *s, const ss_flow_class *c)
         (double)s->lane[s->of_class[c->last - 1]].capacity * c->count > (double)far_beyond / 2;
     for (uint32_t k = c->first; far && k < c->last; k++)
         if (!s->lane[s->of_class[k]].marked)
-            watch(s, s->of_class[k], true);
+            ss_lane_watch(s, s->of_class[k], true);
 }
 
 static void fill_lane(ss_sharing *s, const ss_filling *at)
 {
     ss_lane *l = &s->lane[at->lane];
-    ss_lane_more *m = &s->more[at->lane];
     ss_place now = place_of(at);
     uint32_t *list = s->fill_class, n = open_classes(s, l, list);
     if (ss_lane_is_cap(s, at->lane))
         watch_capped(s, &s->class[list[0]]);
     n = hold_back(s, list, n, at->left / (int64_t)at->open, at);
-    l->level = at->key;
-    m->fill_key = at->key;
-    m->fill_left = at->left;
-    m->fill_open = at->open;
+    ss_lane_fill(s, at->lane, at->key, at->left, at->open);
     l->open = 0;
     for (uint32_t i = 0; i < n; i++)
         wake_lanes(s, &s->class[list[i]], &now);

@@ -50,6 +50,7 @@ typedef struct ss_class_clock {
     int64_t fast;  /* at no higher rate it ends no earlier than the ends say */
     uint32_t heap; /* its first flow to end */
     uint32_t slot; /* in the ends, from 1; 0: it has no flows */
+    uint32_t busy; /* where it is in the classes that have flows */
 } ss_class_clock;
 
 /* What can hold flows back: a link, or, numbered behind them, the cap of a class.  A cache line.  Lane 0
@@ -67,8 +68,9 @@ typedef struct ss_lane {
                     * with it; UINT32_MAX: not marked */
     uint32_t first; /* classes with flows on it: row[first] .. row[first + n - 1] */
     uint32_t n;
-    bool marked; /* it is full, or wanted by this settle: solves look into it */
-    bool own;    /* while solving: it may hold back classes where it did, which wait for that */
+    uint32_t number; /* of a marked link, less than SS_NUMBERS; SS_NUMBERS: it has none */
+    bool marked;     /* it is full, or wanted by this settle: solves look into it */
+    bool own;        /* while solving: it may hold back classes where it did, which wait for that */
 } ss_lane;
 
 /* What is less often asked of a lane. */
@@ -94,10 +96,13 @@ typedef struct ss_filling {
     uint32_t lane;
 } ss_filling;
 
+enum { SS_NUMBERS = 60 }; /* of marked links: bits of a word, with some to spare */
+
 struct ss_sharing {
     uint32_t links, lanes, classes;
     int scale;
     int64_t most; /* that a link may be set to */
+    ss_sharing_way way;
 
     ss_flow_class *class;  /* [classes + 1] */
     ss_class_clock *clock; /* [classes + 1] */
@@ -119,6 +124,18 @@ struct ss_sharing {
     uint32_t *free_slot;
     uint32_t slots, free_slots, slot_cap;
     uint32_t next; /* the slot that ends first, from 1; 0: not known */
+
+    /* For sharing_refill.c: classes with flows, and marked links by number. */
+    uint32_t *busy;     /* [busies] */
+    double *busy_level; /* their levels once more; -INFINITY: it is about to leave */
+    uint32_t busies;
+    uint64_t *numbers_of;          /* by class, bits: the numbers of its links */
+    uint64_t numbers;              /* bits: those that are taken */
+    uint32_t numbered[SS_NUMBERS]; /* the link of a number */
+    uint32_t unnumbered;           /* marked links without a number */
+    uint32_t refills, refilled,
+        refilled_anew; /* since the last judgement: how many, of how many classes, with another rate */
+    uint32_t refill_rest, refill_next_rest; /* so many times none is tried, now and the next time */
 
     uint32_t *dirty, *reset; /* classes [dirties]; lanes with another capacity [resets] */
     uint32_t dirties, resets;
@@ -152,14 +169,34 @@ static inline void ss_class_serve(ss_sharing *s, uint32_t class, ss_time now)
     t->since = now;
 }
 
+/* A marked link gets a number, or gives it back. */
+void ss_lane_number(ss_sharing *s, uint32_t lane, bool marked);
+
 /* The lane is marked, or is not any more; or what its limit depends on is another. */
 static inline void ss_lane_mark(ss_sharing *s, uint32_t lane, bool marked)
 {
     ss_lane *l = &s->lane[lane];
+    if (l->marked != marked)
+        ss_lane_number(s, lane, marked);
     if (l->marked != marked || !marked)
         l->look = marked ? 0 : UINT32_MAX;
     l->marked = marked;
     l->limit = marked ? INT64_MAX : l->capacity - (int64_t)s->more[lane].weight - 1;
+}
+
+/* It is full: this is left for those that it holds back, and this is their weight. */
+static inline void ss_lane_fill(ss_sharing *s, uint32_t lane, double level, int64_t left,
+                                uint64_t open)
+{
+    ss_lane_more *m = &s->more[lane];
+    s->lane[lane].level = m->fill_key = level;
+    m->fill_left = left;
+    m->fill_open = open;
+}
+
+static inline void ss_class_set_level(ss_sharing *s, uint32_t class, double level)
+{
+    s->class[class].level = s->busy_level[s->clock[class].busy] = level;
 }
 
 /* In the midst of a solve sums of lanes that are only minded can pass all bounds: they wrap, and come
@@ -174,8 +211,30 @@ static inline int64_t ss_class_sum(int64_t rate, uint32_t flows)
     return (int64_t)((uint64_t)rate * flows);
 }
 
+/* A lane that is only minded is beyond its limit. */
+void ss_lane_watch(ss_sharing *s, uint32_t lane, bool far);
+
+/* The flows of a class use so much more of each of its lanes. */
+static inline void ss_lanes_use(ss_sharing *s, const ss_flow_class *c, uint64_t more)
+{
+    for (uint32_t k = c->first; k < c->last; k += 2) {
+        ss_lane *a = &s->lane[s->of_class[k]], *b = &s->lane[s->of_class[k + 1]];
+        ss_lane_use(a, more);
+        ss_lane_use(b, more);
+        if (a->used > a->limit)
+            ss_lane_watch(s, s->of_class[k], false);
+        if (b->used > b->limit)
+            ss_lane_watch(s, s->of_class[k + 1], false);
+    }
+}
+
 /* From these lanes on, and what they touch, all that is reached at `felt` or later is found again. */
 void ss_sharing_fill(ss_sharing *s, double felt, const uint32_t *seed, uint32_t seeds);
+
+/* All that is reached at `felt` or later; false, and nothing is done: that is too much, there are caps, or it was more
+ * than needed the last times. */
+bool ss_sharing_refill(ss_sharing *s, double felt);
+void ss_sharing_judge_anew(ss_sharing *s); /* at the start */
 
 /* After its first flow is another, or its rate: when that ends, roughly, not before `earliest`. */
 void ss_class_set_end(ss_sharing *s, uint32_t class, ss_time earliest);

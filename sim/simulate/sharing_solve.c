@@ -231,7 +231,7 @@ static bool take_stock(ss_sharing *s)
             c->sum = sum;
             c->counted = c->count;
             if (!c->count)
-                c->level = -INFINITY; /* it is about to leave: nothing is found for it */
+                ss_class_set_level(s, s->dirty[i], -INFINITY); /* nothing is found for it */
         } else if (c->moved) {
             count_more(s, s->dirty[i]);
         }
@@ -271,19 +271,18 @@ static uint32_t first_seeds(ss_sharing *s)
 static void solve(ss_sharing *s)
 {
     double felt = first_felt(s);
-    const uint32_t *seed = s->seed;
-    uint32_t seeds = first_seeds(s);
+    if (!ss_sharing_refill(s, felt))
+        ss_sharing_fill(s, felt, s->seed, first_seeds(s));
     for (;;) {
-        ss_sharing_fill(s, felt, seed, seeds);
         mark_lanes(s);
         uint32_t from = force_overfull(s);
-        seed = s->forced + from;
-        seeds = s->forceds - from;
-        if (!seeds)
+        if (from == s->forceds)
             break;
         felt = INFINITY;
-        for (uint32_t i = 0; i < seeds; i++)
-            felt = fmin(felt, level_of_overfull(s, seed[i]));
+        for (uint32_t i = from; i < s->forceds; i++)
+            felt = fmin(felt, level_of_overfull(s, s->forced[i]));
+        if (!ss_sharing_refill(s, felt))
+            ss_sharing_fill(s, felt, s->forced + from, s->forceds - from);
     }
     release_forced(s);
     set_ends(s);
