@@ -273,6 +273,7 @@ claim("what a problem said is kept, and is of those strategies alone", function(
   equal(second.regret, anew.regret)
   equal(second.tau, anew.tau)
   equal(second.rows[2].simple, anew.rows[2].simple)
+  equal(#trial.compare({ simple = simple, broken = broken, strategies = list, proposals = 30, seed = 3, kept = kept }).searches, 1)
   equal(trial.compare { simple = broken, broken = simple, strategies = list, kept = kept }.tau, anew.tau)
   fails("kept is of " .. #list .. " strategies, and now there are 1", trial.compare, { simple = simple, broken = broken, strategies = { list[1] }, kept = kept })
 end)

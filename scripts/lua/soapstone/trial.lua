@@ -246,7 +246,7 @@ end
 
 -- What is known under the broken problem: `list` has the best of the list and then what each search found under the
 -- `simple` and under the `broken` problem, each { strategy, seconds, noise }, and `fastest` is the fastest of all.
-local function known_of(o, time, simple, broken)
+local function known_of(o, time, simple, broken, searches)
   local best = broken.best
   local list = { { strategy = broken.on[best], seconds = broken.seconds[best], noise = broken.noise[best] } }
   local function ask(strategy)
@@ -260,7 +260,7 @@ local function known_of(o, time, simple, broken)
     return one
   end
   local known = { list = list, simple = {}, broken = {}, fastest = list[1] }
-  for k in ipairs(broken.found) do
+  for k = 1, searches do
     known.simple[k], known.broken[k] = ask(trial.onto(o.broken, simple.found[k])), ask(trial.onto(o.broken, broken.found[k]))
   end
   for _, one in ipairs(list) do
@@ -329,7 +329,7 @@ end
 --
 -- `told` says whether the regret is told apart from both kinds of luck, and `mark` why not: "none" where every search found
 -- the fastest one known under the simple problem, too; "luck" where not all that was found under the simple problem is slower
--- than all that was found under the broken one (of three searches chance alone has that once in 20, of five once in 252);
+-- than all that was found under the broken one (of three searches chance alone separates them once in 20, of five once in 252, of one once in 2);
 -- "noise" where the median is no greater than the noise.  Where a regret is no luck, but its noise above a tenth of it,
 -- `most_runs` (8) say the noise of its two strategies.  `chosen` is the regret without a search, among the list.
 --
@@ -351,7 +351,7 @@ function trial.compare(o)
     noise = { simple = math.max(table.unpack(simple.noise)), broken = math.max(table.unpack(broken.noise)) },
     chosen = broken.seconds[simple.best] / broken.seconds[broken.best] - 1 }
   result.tau, result.pairs = trial.tau(simple.seconds, broken.seconds, { simple.noise, broken.noise })
-  local known, most, again = known_of(o, time, simple, broken), o.most_runs or o.time and 0 or presets.most_runs, {}
+  local known, most, again = known_of(o, time, simple, broken, searches), o.most_runs or o.time and 0 or presets.most_runs, {}
   local apart = is_apart(known)
   if apart and most > (o.time and 0 or runs) then
     settle(known, function(one)
