@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-enum { MOST_LINES = 40, MOST_KEPT = 64 };
+enum { MOST_LINES = 24, MOST_KEPT = 1024 };
 
 /* Of so many bytes lines are found that are straight: shares and chunks are even, near enough. */
 static const int64_t many_bytes = (int64_t)1 << 40;
@@ -18,41 +18,34 @@ typedef struct line {
     ss_priced of; /* the table's bytes */
 } line;
 
+/* What prices are found from, besides the members.  Compared field by field: it has holes. */
+typedef struct question {
+    ss_operation operation;
+    uint32_t members, chunks; /* chunks: as they were asked for */
+    bool by_machine;
+    int64_t bytes;
+    /* of the options */
+    ss_links_mode links;
+    bool ideal_links;
+    double flow_limit;
+    int64_t segment_bytes;
+    uint32_t max_segments;
+} question;
+
 typedef struct table {
+    question of;
     line line[MOST_LINES];
     uint32_t lines; /* 0: not known */
-    int64_t bytes;
-    /* Whose; [members], kept from one to the next. */
     ss_device *device;
     uint32_t *machine;
-    uint32_t members, member_cap, chunks; /* chunks: as they were asked for */
-    ss_operation operation;
+    uint32_t member_cap;
 } table;
 
-struct ss_choices {
-    table kept[MOST_KEPT]; /* by hash of the members, of straight lines */
-};
-
-ss_status ss_choices_new(ss_choices **out, ss_error *err)
-{
-    *out = ss_alloc_zeroed(1, sizeof **out);
-    return *out ? SS_OK : ss_fail_memory(err, "choices of collectives", sizeof **out);
-}
-
-void ss_choices_free(ss_choices *k)
-{
-    for (uint32_t i = 0; k && i < MOST_KEPT; i++) {
-        ss_free(k->kept[i].device);
-        ss_free(k->kept[i].machine);
-    }
-    ss_free(k);
-}
-
-void ss_choices_forget(ss_choices *k)
-{
-    for (uint32_t i = 0; k && i < MOST_KEPT; i++)
-        k->kept[i].lines = 0;
-}
+/* With routes. */
+typedef struct choices {
+    ss_pricer *pricer;
+    table *kept[MOST_KEPT]; /* by hash of what was asked; NULL: none yet */
+} choices;
 
 /* ---- one by itself ----------------------------------------------------------------------- */
 
@@ -72,7 +65,7 @@ static ss_status find_lines(ss_pricer *w, const ss_collective *c, const ss_party
 {
     ss_status s = SS_OK;
     to->lines = 0;
-    to->bytes = bytes;
+    to->of.bytes = bytes;
     for (uint32_t a = 0; a < SS_ALGORITHMS && !s; a++) {
         ss_collective x = *c;
         x.algorithm = (ss_algorithm)a;
@@ -86,7 +79,7 @@ static ss_status find_lines(ss_pricer *w, const ss_collective *c, const ss_party
 
 static void take_least(const table *t, ss_collective *c, ss_price *out)
 {
-    double share = (double)c->bytes / (double)t->bytes, least = INFINITY;
+    double share = (double)c->bytes / (double)t->of.bytes, least = INFINITY;
     for (uint32_t i = 0; i < t->lines; i++) {
         const line *l = &t->line[i];
         ss_price price = {l->of.price.latency_s, share * l->of.price.transfer_s};
@@ -118,29 +111,49 @@ static bool is_straight(const ss_topology *t, const ss_lower_options *o)
     return (!t->laws || o->ideal_links) && o->segment_bytes <= 0;
 }
 
-static uint64_t hash_of(const ss_collective *c, const ss_party *p)
+static question question_of(const ss_collective *c, const ss_party *p, const ss_lower_options *o)
 {
-    uint64_t h = ss_hash_u64(SS_HASH_START, c->members);
-    for (uint32_t i = 0; i < c->members; i++)
+    bool cut = o->segment_bytes > 0;
+    return (question){.operation = c->operation,
+                      .members = c->members,
+                      .chunks = c->chunks,
+                      .by_machine = c->machine != NULL,
+                      .bytes = is_straight(p->topology, o) ? many_bytes : c->bytes,
+                      .links = o->links,
+                      .ideal_links = o->ideal_links,
+                      .flow_limit = o->flow_limit,
+                      .segment_bytes = cut ? o->segment_bytes : 0,
+                      .max_segments = cut ? o->max_segments : 0};
+}
+
+static bool is_same(const question *a, const question *b)
+{
+    return a->operation == b->operation && a->members == b->members && a->chunks == b->chunks &&
+           a->by_machine == b->by_machine && a->bytes == b->bytes && a->links == b->links &&
+           a->ideal_links == b->ideal_links && a->flow_limit == b->flow_limit &&
+           a->segment_bytes == b->segment_bytes && a->max_segments == b->max_segments;
+}
+
+static uint64_t hash_of(const question *q, const ss_party *p)
+{
+    uint64_t h = ss_hash_u64(SS_HASH_START, (uint64_t)q->bytes);
+    for (uint32_t i = 0; i < q->members; i++)
         h = ss_hash_u64(h, p->device[i].i);
     return h;
 }
 
-static bool is_of(const table *t, const ss_collective *c, const ss_party *p)
+static bool is_of(const table *t, const question *q, const ss_collective *c, const ss_party *p)
 {
-    bool same = t->lines && t->members == c->members && t->chunks == c->chunks &&
-                t->operation == c->operation && !c->machine == !t->machine[c->members];
-    for (uint32_t i = 0; i < c->members && same; i++)
-        same = t->device[i].i == p->device[i].i && (!c->machine || t->machine[i] == c->machine[i]);
-    return same;
+    size_t n = c->members;
+    return t->lines && is_same(&t->of, q) && !memcmp(t->device, p->device, n * sizeof *t->device) &&
+           (!c->machine || !memcmp(t->machine, c->machine, n * sizeof *t->machine));
 }
 
 static ss_status keep_members(table *t, const ss_collective *c, const ss_party *p, ss_error *err)
 {
-    size_t n = (size_t)c->members + 1;
     t->lines = 0;
-    if (n > t->member_cap) {
-        uint32_t cap = ss_grown(t->member_cap, n);
+    if (c->members > t->member_cap) {
+        uint32_t cap = ss_grown(t->member_cap, c->members);
         ss_status s = SS_REGROW(t->device, cap, "members of a collective", err);
         if (!s)
             s = SS_REGROW(t->machine, cap, "members of a collective", err);
@@ -148,29 +161,69 @@ static ss_status keep_members(table *t, const ss_collective *c, const ss_party *
             return s;
         t->member_cap = cap;
     }
-    t->members = c->members;
-    t->chunks = c->chunks;
-    t->operation = c->operation;
     memcpy(t->device, p->device, c->members * sizeof *t->device);
     if (c->machine)
         memcpy(t->machine, c->machine, c->members * sizeof *t->machine);
-    t->machine[c->members] = c->machine != NULL;
     return SS_OK;
 }
 
-ss_status ss_choose_collective_again(ss_choices *k, ss_pricer *w, ss_collective *c,
-                                     const ss_party *p, const ss_lower_options *o, ss_error *err)
+static void drop(void *what)
 {
-    ss_price price;
-    if (!is_straight(p->topology, o))
-        return ss_choose_collective(w, c, p, o, &price, err);
-    table *t = &k->kept[hash_of(c, p) % MOST_KEPT];
-    ss_status s = SS_OK;
-    if (!is_of(t, c, p)) {
-        s = keep_members(t, c, p, err);
-        if (!s)
-            s = find_lines(w, c, p, o, many_bytes, t, err);
+    choices *k = what;
+    ss_pricer_free(k->pricer);
+    for (uint32_t i = 0; i < MOST_KEPT; i++)
+        if (k->kept[i]) {
+            ss_free(k->kept[i]->device);
+            ss_free(k->kept[i]->machine);
+            ss_free(k->kept[i]);
+        }
+    ss_free(k);
+}
+
+static ss_status choices_of(ss_routes *r, choices **out, ss_error *err)
+{
+    ss_routes_kept *kept = ss_routes_keep(r);
+    if (!kept->what) {
+        choices *made = ss_alloc_zeroed(1, sizeof *made);
+        if (!made)
+            return ss_fail_memory(err, "choices of collectives", sizeof *made);
+        *kept = (ss_routes_kept){made, drop};
     }
+    *out = kept->what;
+    return SS_OK;
+}
+
+static ss_status table_of(choices *k, uint64_t hash, table **out, ss_error *err)
+{
+    table **at = &k->kept[hash % MOST_KEPT];
+    if (!*at && !(*at = ss_alloc_zeroed(1, sizeof **at)))
+        return ss_fail_memory(err, "choices of collectives", sizeof **at);
+    *out = *at;
+    return SS_OK;
+}
+
+static ss_status fill(choices *k, table *t, const question *q, const ss_collective *c,
+                      const ss_party *p, const ss_lower_options *o, ss_error *err)
+{
+    ss_status s = keep_members(t, c, p, err);
+    if (!s && !k->pricer)
+        s = ss_pricer_new(&k->pricer, err);
+    t->of = *q;
+    return s ? s : find_lines(k->pricer, c, p, o, q->bytes, t, err);
+}
+
+ss_status ss_choose_collective_again(ss_collective *c, const ss_party *p, const ss_lower_options *o,
+                                     ss_error *err)
+{
+    choices *k = NULL;
+    table *t = NULL;
+    ss_price price;
+    question q = question_of(c, p, o);
+    ss_status s = choices_of(p->routes, &k, err);
+    if (!s)
+        s = table_of(k, hash_of(&q, p), &t, err);
+    if (!s && !is_of(t, &q, c, p))
+        s = fill(k, t, &q, c, p, o, err);
     if (!s)
         take_least(t, c, &price);
     return s;

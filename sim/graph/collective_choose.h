@@ -14,18 +14,12 @@
 ss_status ss_choose_collective(ss_pricer *w, ss_collective *c, const ss_party *p,
                                const ss_lower_options *o, ss_price *out, ss_error *err);
 
-/* What was found of others. */
-typedef struct ss_choices ss_choices;
-
-ss_status ss_choices_new(ss_choices **out, ss_error *err);
-void ss_choices_free(ss_choices *k);
-void ss_choices_forget(ss_choices *k);
-
-/* The same for one collective of many: where prices are straight lines in bytes (no laws, no segments)
- * they are found for even shares and kept for others of these members, until they are to be forgotten:
- * with another topology, other routes or options.  What is chosen is a function of what is asked, not of
- * the calls before. */
-ss_status ss_choose_collective_again(ss_choices *k, ss_pricer *w, ss_collective *c,
-                                     const ss_party *p, const ss_lower_options *o, ss_error *err);
+/* The same for one collective of many.  Where prices are straight lines in bytes (no laws, no segments) they
+ * are found for even shares, and serve all sizes.  What is found of some members is kept with p->routes,
+ * for those who ask of the same ones by the same options; it is forgotten when the routes are, which a
+ * topology that changes makes useless too.  What is chosen is a function of what is asked, not of the
+ * calls before. */
+ss_status ss_choose_collective_again(ss_collective *c, const ss_party *p, const ss_lower_options *o,
+                                     ss_error *err);
 
 #endif

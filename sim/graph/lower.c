@@ -133,7 +133,6 @@ static ss_status start_tasks(ss_lowering *w, ss_error *err)
     }
     memset(s->stamp, 0, devices * sizeof *s->stamp);
     s->stamps = 0;
-    ss_choices_forget(s->choices);
     e = ss_luck_start(&s->luck, w->options.chance, w->options.repetition, w->model, t, err);
     if (!e)
         e = ss_tasks_start(w->tasks, t->devices, t->links, s->bytes_per_s, s->latency_s,
@@ -421,7 +420,6 @@ static void free_scratch(struct ss_lower_scratch *s)
         return;
     ss_luck_free(&s->luck);
     ss_pricer_free(s->pricer);
-    ss_choices_free(s->choices);
     ss_free(s->bytes_per_s);
     ss_free(s->latency_s);
     ss_free(s->law);

@@ -81,20 +81,6 @@ static ss_status find_tree(ss_lowering *w, const ss_shard *x, ss_error *err)
     return e;
 }
 
-static ss_status need_pricer(ss_lowering *w, ss_error *err)
-{
-    return w->s->pricer ? SS_OK : ss_pricer_new(&w->s->pricer, err);
-}
-
-static ss_status choose(ss_lowering *w, const ss_shard *x, ss_collective *c, ss_error *err)
-{
-    ss_party p = party_of(w, x);
-    ss_status e = need_pricer(w, err);
-    if (!e && !w->s->choices)
-        e = ss_choices_new(&w->s->choices, err);
-    return e ? e : ss_choose_collective_again(w->s->choices, w->s->pricer, c, &p, &w->options, err);
-}
-
 /* The all-reduce of a shard; what it needs of the network is looked up once for meetings of the same devices
  * that follow each other. */
 static ss_status collective_of(ss_lowering *w, ss_shard *x, ss_collective *out, ss_error *err)
@@ -110,9 +96,10 @@ static ss_status collective_of(ss_lowering *w, ss_shard *x, ss_collective *out, 
                            .chunks = chunks_of(&w->options, x->bytes),
                            .machine = s->machine,
                            .tree = &s->tree};
+    ss_party p = party_of(w, x);
     ss_status e = SS_OK;
     if (w->options.sync == SS_SYNC_AUTO)
-        e = choose(w, x, out, err);
+        e = ss_choose_collective_again(out, &p, &w->options, err);
     else if (out->algorithm == SS_IN_NETWORK)
         e = find_tree(w, x, err);
     x->algorithm = out->algorithm;
@@ -431,7 +418,7 @@ static ss_status price_of(ss_lowering *w, const ss_shard *x, const ss_collective
     many.chunks = chunks;
     if (m->chunks != chunks) {
         m->chunks = 0;
-        e = need_pricer(w, err);
+        e = w->s->pricer ? SS_OK : ss_pricer_new(&w->s->pricer, err);
         if (!e)
             e = ss_price_collective(w->s->pricer, &many, &p, &o, &m->price, err);
         m->chunks = e ? 0 : chunks;

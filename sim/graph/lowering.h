@@ -149,8 +149,7 @@ struct ss_lower_scratch {
     uint32_t *of_machine; /* its first member in the shard at hand, if that lies in it */
     uint32_t of_machine_cap;
     ss_lower_meeting meeting;
-    ss_pricer *pricer;   /* NULL until one is asked */
-    ss_choices *choices; /* the same */
+    ss_pricer *pricer; /* NULL until one is asked */
     uint32_t *resource; /* of a set */
     uint32_t resource_cap;
     ss_messages messages;

@@ -33,6 +33,7 @@ struct ss_routes {
     ss_link *step; /* scratch: the route being found */
     uint32_t step_cap;
     ss_arena arena; /* links of routes */
+    ss_routes_kept kept;
 };
 
 ss_status ss_routes_new(const ss_topology *t, ss_routes **out, ss_error *err)
@@ -63,6 +64,8 @@ void ss_routes_free(ss_routes *r)
 {
     if (!r)
         return;
+    if (r->kept.what)
+        r->kept.drop(r->kept.what);
     ss_searches_close(r->searches);
     ss_ways_close(&r->ways);
     ss_pairs_free(&r->found);
@@ -77,6 +80,11 @@ void ss_routes_free(ss_routes *r)
 bool ss_routes_hold(const ss_routes *r)
 {
     return r->t->changes == r->changes;
+}
+
+ss_routes_kept *ss_routes_keep(ss_routes *r)
+{
+    return &r->kept;
 }
 
 uint64_t ss_route_draw(uint64_t seed, ss_device from, ss_device to, ss_link link)

@@ -49,6 +49,14 @@ const ss_link *ss_route_links(const ss_routes *r, ss_route route, uint32_t *n);
 double ss_route_bytes_per_s(const ss_routes *r, ss_route route); /* of its narrowest link */
 double ss_route_latency_s(const ss_routes *r, ss_route route);   /* sum over its links */
 
+/* What somebody found of these routes and keeps for as long as they hold (collective_choose.h): dropped with
+ * them.  One who finds `what` NULL may put something there. */
+typedef struct ss_routes_kept {
+    void *what;
+    void (*drop)(void *what);
+} ss_routes_kept;
+ss_routes_kept *ss_routes_keep(ss_routes *r);
+
 /* What ecmp draws for a link on the way between two devices. */
 uint64_t ss_route_draw(uint64_t seed, ss_device from, ss_device to, ss_link link);
 

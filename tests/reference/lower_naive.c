@@ -657,14 +657,11 @@ static void meeting_of(naive *w, const naive_shard *x, meeting *m)
     m->c = (ss_collective){SS_ALL_REDUCE,    by[w->o->sync], x->devices, bytes,
                            (uint32_t)chunks, m->machine,     &m->tree};
     if (w->o->sync == SS_SYNC_AUTO) {
-        ss_pricer *pricer;
+        ss_party alone = m->party; /* with routes that nobody asked before */
         m->c.chunks = chunk ? m->c.chunks : 0;
-        must(ss_pricer_new(&pricer, &err), &err);
-        ss_choices *choices;
-        must(ss_choices_new(&choices, &err), &err);
-        must(ss_choose_collective_again(choices, pricer, &m->c, &m->party, w->o, &err), &err);
-        ss_choices_free(choices);
-        ss_pricer_free(pricer);
+        must(ss_routes_new(w->t, &alone.routes, &err), &err);
+        must(ss_choose_collective_again(&m->c, &alone, w->o, &err), &err);
+        ss_routes_free(alone.routes);
     }
     if (m->c.algorithm == SS_IN_NETWORK)
         must(ss_reduction_tree_make(w->t, w->r, m->device, x->devices, &m->tree, &err), &err);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "base/mem.h"
 #include "graph/collective_choose.h"
 #include "graph/lower.h"
 #include "networks.h"
@@ -486,28 +487,91 @@ static void the_least_price_is_chosen(void)
     drop(&same);
 }
 
-/* What was found for one size serves the others, and is what one finds anew. */
-static void a_choice_does_not_hang_on_those_before(void)
+/* With routes that nobody asked before. */
+static ss_status choose_anew(ss_collective *c, ss_party p, const ss_lower_options *o)
+{
+    net_must(ss_routes_new(p.topology, &p.routes, &err), &err);
+    ss_status s = ss_choose_collective_again(c, &p, o, &err);
+    ss_routes_free(p.routes);
+    return s;
+}
+
+static ss_lower_options nth_options(uint32_t i)
+{
+    static const ss_links_mode modes[] = {SS_LINKS_SHARED, SS_LINKS_FIFO_HOP, SS_LINKS_FIFO_PIPE};
+    ss_lower_options o = ss_lower_options_start();
+    o.links = modes[i % 3];
+    o.ideal_links = i / 3 % 2;
+    o.flow_limit = o.links == SS_LINKS_SHARED && i / 6 % 2 ? RATE / 7 : 0;
+    o.segment_bytes = i / 12 % 2 ? 30000 : 0;
+    o.max_segments = i / 24 % 2 ? 16 : 2;
+    return o;
+}
+
+/* No two links alike; half sizes, if so. */
+static world make_uneven(bool laws)
 {
     world w = make(STAR, 24, 4);
-    ss_lower_options o = ss_lower_options_start();
-    ss_party p = party(&w);
-    ss_choices *kept, *fresh;
-    o.links = SS_LINKS_SHARED;
-    CHECK_OK(ss_choices_new(&kept, &err));
-    for (int64_t bytes = 1; bytes < 1 << 30; bytes *= 3) {
-        ss_collective c = {
-            .operation = SS_ALL_REDUCE, .members = 24, .bytes = bytes, .machine = w.machine};
-        ss_collective d = c;
-        CHECK_OK(ss_choices_new(&fresh, &err));
-        CHECK_OK(ss_choose_collective_again(kept, pricer, &c, &p, &o, &err));
-        CHECK_OK(ss_choose_collective_again(fresh, pricer, &d, &p, &o, &err));
-        ss_choices_free(fresh);
-        CHECK(c.algorithm == d.algorithm && c.chunks == d.chunks && c.chunks <= bytes,
-              "%lld bytes: %s and %s", (long long)bytes, ss_algorithm_name(c.algorithm),
-              ss_algorithm_name(d.algorithm));
+    for (uint32_t l = 1; l <= w.t->links; l++) {
+        ss_link_law law = {.half_bytes = 1e5 * (l % 4)};
+        ss_link_def def = w.t->link[l].def;
+        def.bytes_per_s = RATE / (1 + l * 5 % 7);
+        def.latency_s = LATENCY * (1 + l * 3 % 13);
+        def.law = laws ? &law : NULL;
+        net_must(ss_topology_set_link(w.t, (ss_link){l}, &def, &err), &err);
     }
-    ss_choices_free(kept);
+    ss_routes_free(w.routes);
+    net_must(ss_routes_new(w.t, &w.routes, &err), &err);
+    return w;
+}
+
+/* What was found for one size, by some options and of some members serves no others than it may: it is what
+ * one finds anew.  More is asked than is kept, so that they drive each other out. */
+static void a_choice_does_not_hang_on_those_before(void)
+{
+    static const int64_t sizes[] = {3, 1000, 70000, 100000, 5000000, 1000000007};
+    for (uint32_t i = 0, seed = 1; i < 8000; i++) {
+        static world w;
+        ss_device members[9];
+        if (i % 4000 == 0)
+            w = make_uneven(i > 0);
+        ss_party p = {w.t, w.routes, members};
+        ss_lower_options o = nth_options(i / 7);
+        seed = seed * 1664525 + 1013904223;
+        uint32_t n = 3 + (seed >> 8) % 6, from = (seed >> 16) % 8;
+        for (uint32_t k = 0; k < n; k++)
+            members[k] = w.device[from + k * (1 + (seed >> 20) % 2)];
+        ss_collective c = {.operation = SS_ALL_REDUCE,
+                           .members = n,
+                           .bytes = sizes[(seed >> 24) % 6],
+                           .chunks = i % 11 ? 0 : 3,
+                           .machine = i % 5 ? w.machine + from : NULL};
+        ss_collective d = c;
+        CHECK_OK(ss_choose_collective_again(&c, &p, &o, &err));
+        CHECK_OK(choose_anew(&d, p, &o));
+        CHECK(c.algorithm == d.algorithm && c.chunks == d.chunks, "%u, %lld bytes: %s, %s", i,
+              (long long)c.bytes, ss_algorithm_name(c.algorithm), ss_algorithm_name(d.algorithm));
+        if (i % 4000 == 3999)
+            drop(&w);
+    }
+}
+
+/* Asked again, nothing is asked of memory. */
+static void a_choice_is_kept(void)
+{
+    world w = make(STAR, 24, 4);
+    ss_party p = party(&w);
+    for (uint32_t i = 0; i < 8; i++) {
+        ss_lower_options o = nth_options(i);
+        ss_collective c = {
+            .operation = SS_ALL_REDUCE, .members = 24, .bytes = 54321, .machine = w.machine};
+        ss_collective d = c;
+        CHECK_OK(ss_choose_collective_again(&c, &p, &o, &err));
+        uint64_t requests = ss_mem_requests();
+        CHECK_OK(ss_choose_collective_again(&d, &p, &o, &err));
+        CHECK(ss_mem_requests() == requests && c.algorithm == d.algorithm && c.chunks == d.chunks,
+              "options %u", i);
+    }
     drop(&w);
 }
 
@@ -548,6 +612,7 @@ int main(void)
     RUN(messages_that_meet_on_links_are_priced_with_all_that_is_there);
     RUN(the_least_price_is_chosen);
     RUN(a_choice_does_not_hang_on_those_before);
+    RUN(a_choice_is_kept);
     RUN(a_step_inside_machines_has_the_wire_of_inside);
     RUN(bus_bandwidth_is_that_of_the_links);
     ss_engine_free(engine);
