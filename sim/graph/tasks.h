@@ -192,10 +192,19 @@ ss_status ss_tasks_set_laws(ss_tasks *t, const ss_link_law *const *law, ss_error
 enum { SS_MAX_FLOW_WEIGHT = 1 << 16 };
 void ss_tasks_set_flows(ss_tasks *t, uint32_t weight, double limit);
 
-/* The limit of a path's flows if links (1 .. t->links) had other bandwidths than the graph's; 0: none.
- * *by_links: it depends on them, and is one. */
-double ss_tasks_limit_of_path(const ss_tasks *t, uint32_t path, const double *bytes_per_s,
-                              bool *by_links);
+/* The limit of a path's flows while its links have other bandwidths than the graph's: of a path (its number
+ * among the sets), link after link in the order of the set.  What falls short by size has of each link the
+ * same share of what that has now; while all are as in the graph, the limit found for it then. */
+typedef struct ss_path_limit {
+    const ss_tasks *tasks;
+    uint32_t path, next; /* next: the row of of_set that comes now */
+    double least;
+    bool by_links; /* it depends on what links have */
+    bool changed;
+} ss_path_limit;
+ss_path_limit ss_path_limit_of(const ss_tasks *t, uint32_t path);
+void ss_path_limit_next(ss_path_limit *l, double bytes_per_s);
+double ss_path_limit_end(const ss_path_limit *l); /* 0 where it is none; behind the last link */
 
 /* A message over links (1 .. t->links, in order, none twice), after `before[0..befores-1]`, by the
  * mode of the graph: in fifo-hop and fifo-pipe a chain of tasks, one for each link and segment; in

@@ -229,19 +229,27 @@ ss_status ss_tasks_set_of_route(ss_tasks *t, const uint32_t *link, uint32_t link
     return SS_OK;
 }
 
-double ss_tasks_limit_of_path(const ss_tasks *t, uint32_t path, const double *bytes_per_s,
-                              bool *by_links)
+ss_path_limit ss_path_limit_of(const ss_tasks *t, uint32_t path)
 {
-    *by_links = false;
+    bool limited = t->share_of_set && t->most_of_set[path] > 0;
+    return (ss_path_limit){.tasks = t,
+                           .path = path,
+                           .next = t->first_of_set[path],
+                           .least = limited ? t->most_of_set[path] : INFINITY};
+}
+
+void ss_path_limit_next(ss_path_limit *l, double bytes_per_s)
+{
+    const ss_tasks *t = l->tasks;
+    uint32_t i = l->next++;
     if (!t->share_of_set)
-        return t->limit_of_set[path];
-    bool as_in_graph = true;
-    double least = t->most_of_set[path] > 0 ? t->most_of_set[path] : INFINITY;
-    for (uint32_t i = t->first_of_set[path]; i < t->first_of_set[path + 1]; i++) {
-        uint32_t link = t->of_set[i] - t->devices;
-        *by_links |= t->share_of_set[i] != 1;
-        as_in_graph &= bytes_per_s[link] == t->bytes_per_s[link];
-        least = fmin(least, t->share_of_set[i] * bytes_per_s[link]);
-    }
-    return *by_links && !as_in_graph ? least : t->limit_of_set[path];
+        return;
+    l->by_links |= t->share_of_set[i] != 1;
+    l->changed |= bytes_per_s != t->bytes_per_s[t->of_set[i] - t->devices];
+    l->least = fmin(l->least, t->share_of_set[i] * bytes_per_s);
+}
+
+double ss_path_limit_end(const ss_path_limit *l)
+{
+    return l->by_links && l->changed ? l->least : l->tasks->limit_of_set[l->path];
 }

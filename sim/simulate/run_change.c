@@ -38,11 +38,13 @@ static void settle_offered(ss_run *r, uint32_t link)
 /* What flows can have where links fall short by size, of paths behind `from`. */
 static void renew_limits(ss_run *r, uint32_t from)
 {
-    for (uint32_t p = from + 1; p <= r->paths; p++) {
-        bool by_links;
-        double limit = ss_tasks_limit_of_path(&r->tasks, p, r->bytes_per_s, &by_links);
-        if (by_links)
-            ss_sharing_set_cap(r->sharing, p, limit);
+    const ss_tasks *t = &r->tasks;
+    for (uint32_t p = from + 1; p <= r->paths && t->share_of_set; p++) {
+        ss_path_limit limit = ss_path_limit_of(t, p);
+        for (uint32_t i = t->first_of_set[p]; i < t->first_of_set[p + 1]; i++)
+            ss_path_limit_next(&limit, r->bytes_per_s[t->of_set[i] - t->devices]);
+        if (limit.by_links)
+            ss_sharing_set_cap(r->sharing, p, ss_path_limit_end(&limit));
     }
 }
 

@@ -99,9 +99,7 @@ static const ss_link_past *past_at(const ss_slowed *s, uint32_t link, ss_time ti
 
 typedef struct flow {
     const uint32_t *resource;
-    uint32_t n;
-    const double *share; /* [n]: of each link that it can have; NULL: all */
-    double limit, most;  /* as the graph's links are, and whatever they are; INFINITY: none */
+    uint32_t n, path;
     double bytes;
     ss_time start, hold;
 } flow;
@@ -109,10 +107,7 @@ typedef struct flow {
 static flow flow_of(const ss_slowed *s, uint32_t i)
 {
     const ss_tasks *t = s->tasks;
-    uint32_t path = t->where[i] - t->devices - t->links;
-    flow f = {.share = t->share_of_set ? t->share_of_set + t->first_of_set[path] : NULL,
-              .limit = t->limit_of_set[path] > 0 ? t->limit_of_set[path] : INFINITY,
-              .most = t->share_of_set && t->most_of_set[path] > 0 ? t->most_of_set[path] : INFINITY,
+    flow f = {.path = t->where[i] - t->devices - t->links,
               .bytes = (double)ss_tasks_flow(t, (ss_task){i}),
               .start = s->line->start[i],
               .hold = t->hold[i]};
@@ -123,22 +118,20 @@ static flow flow_of(const ss_slowed *s, uint32_t i)
 /* What the flow has at a time, and until when. */
 static double rate_at(const ss_slowed *s, const flow *f, ss_time time, ss_time *until)
 {
-    double narrowest = INFINITY, by_size = f->most;
-    bool falls_short = false, changed = false;
+    double narrowest = INFINITY;
+    ss_path_limit by_size = ss_path_limit_of(s->tasks, f->path);
     *until = SS_TIME_MAX;
     for (uint32_t k = 0; k < f->n; k++) {
         uint32_t link = f->resource[k] - s->tasks->devices, row = row_after(s, link, time);
         const ss_link_past *past = past_at(s, link, time);
-        double as_in_graph = s->tasks->bytes_per_s[link];
-        double rate = past ? past->bytes_per_s : as_in_graph, share = f->share ? f->share[k] : 1;
+        double rate = past ? past->bytes_per_s : s->tasks->bytes_per_s[link];
         narrowest = fmin(narrowest, rate);
-        by_size = fmin(by_size, share * rate);
-        falls_short |= share != 1;
-        changed |= rate != as_in_graph;
+        ss_path_limit_next(&by_size, rate);
         if (row < s->pasts && s->past[row].link == link && s->past[row].at < *until)
             *until = s->past[row].at;
     }
-    return fmin(narrowest, falls_short && changed ? by_size : f->limit); /* as tasks.h has it */
+    double limit = ss_path_limit_end(&by_size);
+    return limit > 0 ? fmin(narrowest, limit) : narrowest;
 }
 
 /* Its latency is that of its start. */
