@@ -404,7 +404,7 @@ ss_status ss_tasks_after(ss_tasks *t, ss_task before, ss_error *err)
 }
 
 ss_status ss_tasks_repeat(ss_tasks *t, uint32_t times, const uint32_t *first_more,
-                          const uint32_t *more, ss_error *err)
+                          const uint32_t *more, const ss_watch *watch, ss_error *err)
 {
     uint32_t n = t->n;
     uint64_t copies = times - 1, edges = t->edges + (uint64_t)first_more[n + 1];
@@ -415,6 +415,8 @@ ss_status ss_tasks_repeat(ss_tasks *t, uint32_t times, const uint32_t *first_mor
         s = ss_tasks_reserve_edges(t, copies * edges, err);
     for (uint64_t i = n + UINT64_C(1); i <= times * (uint64_t)n && !s; i++) {
         uint32_t of = (uint32_t)((i - 1) % n) + 1, before = (uint32_t)i - of;
+        if (i % SS_LOOK_EVERY == 0)
+            s = ss_look_up(watch, "putting steps in a row", (double)i, (double)n * times, err);
         uint32_t at = ss_tasks_push(t, t->where[of], t->hold[of], t->bytes[of], &t->label[of]);
         if (t->draws_flows)
             t->flow[at] = t->flow[of];

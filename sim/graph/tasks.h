@@ -22,6 +22,7 @@
 
 #include "base/status.h"
 #include "base/units.h"
+#include "base/watch.h"
 #include "graph/ids.h"
 #include "graph/link_law.h"
 
@@ -164,9 +165,10 @@ ss_status ss_tasks_reserve_more(ss_tasks *t, uint32_t tasks, uint32_t edges, ss_
 ss_status ss_tasks_copy(const ss_tasks *t, ss_tasks *out, ss_error *err);
 
 /* The graph behind itself, `times` in all: a task of a copy also waits, in the copy before, for task
- * more[first_more[i]] .. more[first_more[i + 1] - 1]; rows 1 .. n, [n + 2]. */
+ * more[first_more[i]] .. more[first_more[i + 1] - 1]; rows 1 .. n, [n + 2].  After an error, and when
+ * the watch (NULL: nobody's) ends it, there is nothing of use in it. */
 ss_status ss_tasks_repeat(ss_tasks *t, uint32_t times, const uint32_t *first_more,
-                          const uint32_t *more, ss_error *err);
+                          const uint32_t *more, const ss_watch *watch, ss_error *err);
 
 /* A task on one resource, or on a set (`where` of ss_tasks_set).  Its predecessors follow by
  * ss_tasks_after, before the next task is added.  label may be NULL. */

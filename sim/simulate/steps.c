@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/mem.h"
+#include "base/units.h"
 
 /* A task after which a weight is new on a device, as far as that task is concerned. */
 typedef struct ss_renewal {
@@ -175,7 +176,7 @@ static ss_status find_waits(ss_waits *w, const ss_renewals *of, const ss_model *
 }
 
 static ss_status repeat(const ss_lowered *l, const ss_model *m, uint32_t steps, ss_tasks *out,
-                        ss_error *err)
+                        const ss_watch *watch, ss_error *err)
 {
     ss_renewals renewals = {0};
     ss_waits waits = {0};
@@ -185,13 +186,28 @@ static ss_status repeat(const ss_lowered *l, const ss_model *m, uint32_t steps, 
     if (!s)
         s = ss_tasks_copy(&l->tasks, out, err);
     if (!s)
-        s = ss_tasks_repeat(out, steps, waits.first, waits.task, err);
+        s = ss_tasks_repeat(out, steps, waits.first, waits.task, watch, err);
     if (!s)
         s = ss_tasks_finish(out, err);
     ss_free(renewals.row);
     ss_free(waits.first);
     ss_free(waits.task);
     return s;
+}
+
+/* That a computer has no memory is found late, when it has none left for others either. */
+static ss_status refuse_size(uint32_t tasks, uint32_t steps, ss_error *err)
+{
+    uint64_t all = (uint64_t)tasks * steps;
+    char bytes[SS_QUANTITY_TEXT];
+    if (all <= SS_STEPS_MOST_TASKS)
+        return SS_OK;
+    ss_format_quantity((double)all * SS_STEPS_BYTES_A_TASK, SS_UNIT_BYTES, bytes, sizeof bytes);
+    return ss_fail(err, SS_ERANGE,
+                   "%u steps of %u tasks each would be %llu tasks, and take some %s of memory; %d "
+                   "tasks at most are simulated in a row, that is %u such steps",
+                   steps, tasks, (unsigned long long)all, bytes, SS_STEPS_MOST_TASKS,
+                   SS_STEPS_MOST_TASKS / tasks);
 }
 
 static ss_status refuse(const ss_result *r, uint32_t steps, ss_error *err)
@@ -209,7 +225,7 @@ static ss_status refuse(const ss_result *r, uint32_t steps, ss_error *err)
             err, SS_EINVAL,
             "gradients that meet in closed form (sync = \"closed_form\") are charged to the "
             "whole step: take a sync of messages");
-    return SS_OK;
+    return refuse_size(r->lowered->tasks.n, steps, err);
 }
 
 static void find_ends(const ss_tasks *t, const ss_timeline *l, uint32_t steps, ss_time *end)
@@ -252,7 +268,7 @@ ss_status ss_steps_of_result(const ss_result *r, const ss_model *m, ss_engine *e
     ss_change *changes = NULL;
     ss_status s = refuse(r, steps, err);
     if (!s)
-        s = repeat(r->lowered, m, steps, &all, err);
+        s = repeat(r->lowered, m, steps, &all, ss_engine_watch(e), err);
     if (!s)
         s = take_changes(r, &order, &changes, err);
     if (!s)

@@ -101,6 +101,14 @@ claim("what cannot be asked is refused", function()
   run:compute(1, "1 ms")
   local bare = run:finish()
   fails("no weights", bare.overlapped, bare)
+  local model = soapstone.model.new { name = "deep" }
+  local x = model:input("x", { 2, 2 })
+  for i = 1, 2200 do x = model:linear("l" .. i, x, { out = 2, bias = false }) end
+  local deep = soapstone.problem { model = model, topology = p.topology, sync = "ring" }
+  local many = deep:simulate(deep:strategy "data_parallel")
+  fails("1000 steps of " .. many.tasks .. " tasks each would be", many.overlapped, many, { steps = 1000 })
+  fails("GiB of memory", many.overlapped, many, { steps = 1000 })
+  assert(many:overlapped { steps = 2 }.period > 0)
 end)
 
 check.done()
