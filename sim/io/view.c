@@ -387,6 +387,28 @@ static void assume_of_topology(ss_text *text, const ss_topology *t)
                     t->failures == 1 ? "" : "s", t->failures == 1 ? "" : "es");
 }
 
+/* What the script asked for, of whichever number of tasks that is. */
+static void assume_of_script(ss_text *text, const ss_result *r)
+{
+    const ss_tasks *t = &r->lowered->tasks;
+    uint32_t computations = 0, messages = 0, hops = 0;
+    bool far = false;
+    for (uint32_t i = t->n - r->added + 1; i <= t->n; i++) {
+        bool sent = t->label[i].kind == SS_TASK_TRANSFER;
+        computations += !sent;
+        hops += sent && t->where[i] > t->devices; /* to oneself none */
+        far |= sent && t->label[i].hop;
+        messages += sent && t->label[i].hop == 0;
+    }
+    if (computations)
+        ss_text_add(text, "%u computation%s", computations, ss_plural(computations));
+    if (messages)
+        ss_text_add(text, "%s%u message%s", computations ? " and " : "", messages,
+                    ss_plural(messages));
+    if (far)
+        ss_text_add(text, " (%u hops)", hops);
+}
+
 /* What happened on the way; of much the first. */
 static void assume_of_run(ss_text *text, const ss_result *r, const ss_topology *t)
 {
@@ -397,8 +419,11 @@ static void assume_of_run(ss_text *text, const ss_result *r, const ss_topology *
     }
     if (r->changes > SOME)
         ss_text_add(text, " and %u change%s more", r->changes - SOME, ss_plural(r->changes - SOME));
-    if (r->added)
-        ss_text_add(text, "; %u task%s added by the script", r->added, ss_plural(r->added));
+    if (!r->added)
+        return;
+    ss_text_add(text, "; ");
+    assume_of_script(text, r);
+    ss_text_add(text, " added by the script");
 }
 
 /* Routes whose messages get more of shared links than others, or no more than so much. */
