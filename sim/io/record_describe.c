@@ -373,7 +373,7 @@ static ss_status describe_record(ss_h5 *f, const char *path, bool json, ss_text 
     if (!s)
         s = get_timelines(f, &c, err);
     if (!s && ss_h5_has(f, "search")) {
-        s = ss_trajectory_read(path, &c.search, err);
+        s = ss_trajectory_read_once(path, &c.search, err);
         c.state = ss_trajectory_look(path);
     }
     if (!s)
@@ -387,14 +387,25 @@ static ss_status describe_record(ss_h5 *f, const char *path, bool json, ss_text 
     return s;
 }
 
-ss_status ss_record_describe(const char *path, bool json, ss_text *out, ss_error *err)
+static ss_status describe_once(const char *path, bool json, ss_text *out, ss_error *err)
 {
     ss_h5 *f;
     ss_status s = ss_h5_open(path, &f, err);
     if (s)
-        return ss_trajectory_name_repair(path, s, err);
+        return s;
     s = ss_measured_is_in_h5(f) ? ss_measured_describe_h5(f, json, out, err)
                                 : describe_record(f, path, json, out, err);
     ss_h5_close(f);
+    return s;
+}
+
+/* What is read is told last: a text that failed is as it was. */
+ss_status ss_record_describe(const char *path, bool json, ss_text *out, ss_error *err)
+{
+    ss_trajectory_tries tries = ss_trajectory_begin_reading(path);
+    ss_status s;
+    do
+        s = describe_once(path, json, out, err);
+    while (ss_trajectory_read_again(path, s, &tries));
     return ss_trajectory_name_repair(path, s, err);
 }

@@ -105,6 +105,8 @@ ss_status ss_trajectory_read_best(const char *path, const ss_model *m, const ss_
 
 /* As it was last committed, also while it is being written. */
 ss_status ss_trajectory_read(const char *path, ss_trajectory_view *out, ss_error *err);
+/* For a reader that itself reads again. */
+ss_status ss_trajectory_read_once(const char *path, ss_trajectory_view *out, ss_error *err);
 
 /* Whether a journal lies beside the file, and whether somebody is writing to it. */
 typedef enum ss_trajectory_state {
@@ -124,8 +126,18 @@ bool ss_trajectory_has_option(const char *options, const char *line);
 /* By its options: an exhaustive search that did not end is begun anew. */
 bool ss_trajectory_can_go_on(const char *options);
 
-/* To a reader's sentence about a damaged file the command that repairs it is added, where a journal
- * lies beside it that nobody writes to.  Returns `s`. */
+/* A reader of a log that is being written may meet a commit on its way: some of what it finds is older than
+ * the rest, and makes no sense together.  Whether it should read again, after a moment: its status was
+ * SS_EFORMAT, somebody writes to the file or did when it began, and it has not tried often enough. */
+typedef struct ss_trajectory_tries {
+    bool written; /* when reading began */
+    uint32_t n;
+} ss_trajectory_tries;
+ss_trajectory_tries ss_trajectory_begin_reading(const char *path);
+bool ss_trajectory_read_again(const char *path, ss_status s, ss_trajectory_tries *t);
+
+/* To a reader's sentence about a damaged file is added the command that repairs it, where a journal
+ * lies beside it that nobody writes to; or, where somebody does, that one may try again.  Returns `s`. */
 ss_status ss_trajectory_name_repair(const char *path, ss_status s, ss_error *err);
 
 #endif

@@ -1,6 +1,9 @@
 /* trajectory_read.c - the log of a search for plots and for people. */
+#include "config.h"
+
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/names.h"
 #include "io/trajectory_inside.h"
@@ -89,22 +92,50 @@ bool ss_trajectory_has_option(const char *options, const char *line)
     return false;
 }
 
+ss_trajectory_tries ss_trajectory_begin_reading(const char *path)
+{
+    return (ss_trajectory_tries){.written =
+                                     ss_trajectory_look(path) == SS_TRAJECTORY_BEING_WRITTEN};
+}
+
+bool ss_trajectory_read_again(const char *path, ss_status s, ss_trajectory_tries *t)
+{
+    enum { MOST_TRIES = 20 };
+    static const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000}; /* a commit takes less */
+    bool now = ss_trajectory_look(path) == SS_TRAJECTORY_BEING_WRITTEN;
+    if (s != SS_EFORMAT || t->n >= MOST_TRIES || (!now && !t->written))
+        return false;
+    t->n++;
+    t->written = now; /* when it has ended, once more is enough */
+    nanosleep(&moment, NULL);
+    return true;
+}
+
 ss_status ss_trajectory_name_repair(const char *path, ss_status s, ss_error *err)
 {
-    if (s == SS_EFORMAT && ss_trajectory_look(path) == SS_TRAJECTORY_KILLED && err) {
-        ss_error why = *err;
+    if (s != SS_EFORMAT || !err)
+        return s;
+    ss_error why = *err;
+    switch (ss_trajectory_look(path)) {
+    case SS_TRAJECTORY_KILLED:
         ss_fail(err, s, "%s (\"soapstone repair %s\" makes it whole)", why.text, path);
+        break;
+    case SS_TRAJECTORY_BEING_WRITTEN:
+        ss_fail(err, s, "%s (a search is writing to it meanwhile: try again)", why.text);
+        break;
+    default:
+        break;
     }
     return s;
 }
 
-ss_status ss_trajectory_read(const char *path, ss_trajectory_view *out, ss_error *err)
+ss_status ss_trajectory_read_once(const char *path, ss_trajectory_view *out, ss_error *err)
 {
     ss_h5 *f;
     ss_trajectory_view v = {.chains = 0};
     ss_status s = ss_h5_open(path, &f, err);
     if (s)
-        return ss_trajectory_name_repair(path, s, err);
+        return s;
     s = ss_h5_check_format(f, SS_RECORD_KIND, SS_RECORD_FORMAT, err);
     if (!s && !ss_log_is_in(f))
         s = ss_fail(err, SS_EINVAL, "%s is a record, but no log of a search", path);
@@ -115,5 +146,15 @@ ss_status ss_trajectory_read(const char *path, ss_trajectory_view *out, ss_error
         ss_arena_free(&v.arena);
     else
         *out = v;
+    return s;
+}
+
+ss_status ss_trajectory_read(const char *path, ss_trajectory_view *out, ss_error *err)
+{
+    ss_trajectory_tries tries = ss_trajectory_begin_reading(path);
+    ss_status s;
+    do
+        s = ss_trajectory_read_once(path, out, err);
+    while (ss_trajectory_read_again(path, s, &tries));
     return ss_trajectory_name_repair(path, s, err);
 }

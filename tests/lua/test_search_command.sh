@@ -144,6 +144,9 @@ if command -v h5dump >/dev/null 2>&1; then
   expect 3 "held.h5 is being written by another soapstone" simulate $small -s whole --record held.h5
   expect 3 "held.h5 is being written by another soapstone" search $small -n 10 --save held.h5
   "$SOAPSTONE" search $small -n 10 --log one.h5 --save two.json >out 2>&1 || bad "two searches at once"
+  while kill -0 "$pid" 2>/dev/null; do
+    "$SOAPSTONE" inspect held.h5 >out 2>&1 || bad "a log that is being written was read halfway: $(cat out)"
+  done
   wait "$pid"
   status=$?
   if [ "$status" = 2 ] && grep -q 'mcmc: best' found && grep -q 'cannot write gone/best.json' held.err; then ok; else

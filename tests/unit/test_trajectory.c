@@ -8,6 +8,7 @@
 #include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -474,6 +475,24 @@ static void only_one_writes_and_anyone_reads(void)
     ss_text_free(&report);
 }
 
+/* Half of a commit, which another one would follow: here none does. */
+static void a_reader_who_meets_a_commit_on_its_way_is_told_to_try_again(void)
+{
+    char zero[4096] = {0};
+    ss_trajectory_view v;
+    CHECK_OK(write_log(HERE "torn.h5", 1, 3, &err));
+    FILE *journal = fopen(HERE "torn.h5.journal", "w"), *f = fopen(HERE "torn.h5", "r+b");
+    CHECK(journal && f && !flock(fileno(journal), LOCK_EX));
+    CHECK(!fseek(f, 2048, SEEK_SET) && fwrite(zero, sizeof zero, 1, f) == 1 && !fclose(f));
+    CHECK(ss_trajectory_read(HERE "torn.h5", &v, &err) == SS_EFORMAT, "read all the same");
+    CHECK_TEXT(err.text, "a search is writing to it meanwhile: try again");
+    fclose(journal);
+    remove(HERE "torn.h5.journal");
+    CHECK(ss_trajectory_read(HERE "torn.h5", &v, &err) == SS_EFORMAT &&
+              !strstr(err.text, "try again"),
+          "%s", err.text);
+}
+
 static void what_is_no_log_is_refused(void)
 {
     ss_trajectory *t;
@@ -545,6 +564,7 @@ int main(int argc, char **argv)
     RUN(the_best_of_an_exhaustive_search_that_did_not_end_is_in_its_rows);
     RUN(a_search_that_can_go_on_is_to_have_a_best_first);
     RUN(only_one_writes_and_anyone_reads);
+    RUN(a_reader_who_meets_a_commit_on_its_way_is_told_to_try_again);
     RUN(what_is_no_log_is_refused);
     RUN(a_journal_of_another_file_is_refused);
     fake_close(&fake);
