@@ -374,8 +374,8 @@ static double segments_of(const ss_pricer *w, const trip *x)
     return ss_tasks_segments((int64_t)x->bytes, o->segment_bytes, o->max_segments);
 }
 
-/* Steps from .. to - 1 at one time, each for a chunk. */
-static ss_price price_steps(ss_pricer *w, uint32_t from, uint32_t to, uint32_t chunks)
+/* The messages of steps from .. to - 1, each for a chunk, as they begin. */
+static uint32_t begin_steps(ss_pricer *w, uint32_t from, uint32_t to, uint32_t chunks)
 {
     const ss_steps *x = &w->steps;
     uint32_t n = 0;
@@ -390,12 +390,24 @@ static ss_price price_steps(ss_pricer *w, uint32_t from, uint32_t to, uint32_t c
         y->at = begin_of(w, y);
         y->segments = segments_of(w, y);
     }
-    bool streams = to - from > 1 || x->streams;
+    return n;
+}
+
+static void clear_all(ss_pricer *w, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        clear(w, &w->trip[i]);
+}
+
+/* Steps from .. to - 1 at one time, each for a chunk. */
+static ss_price price_steps(ss_pricer *w, uint32_t from, uint32_t to, uint32_t chunks)
+{
+    uint32_t n = begin_steps(w, from, to, chunks);
+    bool streams = to - from > 1 || w->steps.streams;
     ss_price most = ss_links_are_crossed_at_once(w->options->links) ? price_at_once(w, n)
                     : streams                                       ? price_streams(w, n)
                                                                     : price_hops(w, n);
-    for (uint32_t i = 0; i < n; i++)
-        clear(w, &w->trip[i]);
+    clear_all(w, n);
     return most;
 }
 
@@ -440,6 +452,27 @@ static ss_status price_network(ss_pricer *w, const ss_collective *c, ss_price *o
     return SS_OK;
 }
 
+/* Step after step.  Link after link, who came first in a step is first in the next one too, while the others are
+ * still under way: what the last one waited for in the queue is paid once, and after that a step takes what a
+ * message does alone, or what is on the busiest link. */
+static void price_in_a_row(ss_pricer *w, bool run_ahead, ss_price *out)
+{
+    bool hops = run_ahead && !ss_links_are_crossed_at_once(w->options->links) && !w->steps.streams;
+    ss_price queued = {0, 0};
+    for (uint32_t i = 0; i < w->steps.steps; i++) {
+        ss_price one = price_steps(w, i, i + 1, 1), more = one;
+        if (hops) {
+            uint32_t n = begin_steps(w, i, i + 1, 1);
+            more = price_streams(w, n);
+            clear_all(w, n);
+            queued = worse(queued, (ss_price){one.latency_s - more.latency_s,
+                                              one.transfer_s - more.transfer_s});
+        }
+        add(out, more, w->steps.times[i]);
+    }
+    add(out, queued, 1);
+}
+
 /* Of what was sketched.  With k chunks windows of up to k steps go at one time: first fewer, then as
  * many as there are, then fewer again. */
 static ss_status price_sketch(ss_pricer *w, const ss_collective *c, ss_price *out, ss_error *err)
@@ -448,13 +481,13 @@ static ss_status price_sketch(ss_pricer *w, const ss_collective *c, ss_price *ou
     *out = (ss_price){0, 0};
     if (c->algorithm == SS_IN_NETWORK)
         return price_network(w, c, out, err);
-    if (!ss_collective_is_chunked(c->operation, c->algorithm))
+    bool chunked = ss_collective_is_chunked(c->operation, c->algorithm);
+    if (!chunked)
         k = 1;
     if (k > c->bytes)
         k = (uint32_t)c->bytes;
     if (k <= 1) {
-        for (uint32_t i = 0; i < n; i++)
-            add(out, price_steps(w, i, i + 1, 1), w->steps.times[i]);
+        price_in_a_row(w, !chunked, out); /* in trees members wait for several */
         return SS_OK;
     }
     uint32_t most = k < n ? k : n; /* steps at one time */

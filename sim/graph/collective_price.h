@@ -6,7 +6,10 @@
  * what goes at one time, each message's number being one more than the largest of those that it waits
  * for; it takes the longest latency of its messages and the most time that they take together on one
  * link (of shared links: bytes over bandwidth; of exclusive ones: what messages hold them).  Steps
- * follow each other.  Of k chunks, step i of chunk c goes with step i + 1 of chunk c - 1.
+ * follow each other; but where links are crossed one after the other (fifo-hop, fifo-pipe) who was first in a
+ * queue goes on while the others are under way, so that waiting in queues is paid in one step, the worst, and
+ * the others take what a message does alone or the busiest link is held.  Of k chunks, step i of chunk c goes
+ * with step i + 1 of chunk c - 1.
  *
  * Where no step has messages that meet, this is the form of collective.h for the largest latency and
  * the least bandwidth of each step.  Where they meet on shared links it is what those take, as far as

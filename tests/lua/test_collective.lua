@@ -198,4 +198,18 @@ claim("a result lasts when its topology is closed, which can no longer change", 
   fails("collective", function() return c.bus_bandwith end)
 end)
 
+claim("link after link, a queue is waited in once, and auto takes what is fastest", function()
+  local p100 = require "topologies.p100_cluster" {}
+  for _, links in ipairs { "fifo-hop", "fifo-pipe" } do
+    local function reduce(algorithm)
+      return soapstone.collective { topology = p100, bytes = "64 MiB", links = links, algorithm = algorithm }
+    end
+    local levels, auto = reduce "hierarchical", reduce "auto"
+    assert(math.abs(levels.time / levels.closed_form - 1) < 1e-3, levels.time / levels.closed_form)
+    for _, other in ipairs { "ring", "double_tree", "halving_doubling", "hierarchical" } do
+      assert(auto.time <= reduce(other).time, other)
+    end
+  end
+end)
+
 check.done()
