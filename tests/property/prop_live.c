@@ -6,25 +6,11 @@
 #include "graph/live_inside.h"
 
 #include "base/hash.h"
+#include "changed_graph.h"
 #include "check.h"
-#include "random_problem.h"
 #include "simulate/delta_inside.h"
 
 static uint64_t seed;
-
-typedef struct work {
-    ss_model *m;
-    ss_topology *t;
-    ss_routes *routes;
-    ss_strategy *s;
-    ss_lower_options o;
-    ss_live *live;
-    ss_replay *replay;
-    ss_delta *delta;
-    ss_lowered full;
-    ss_engine *engine;
-    ss_timeline timeline, found;
-} work;
 
 static uint64_t changes, stops, skipped; /* of all cases */
 static uint64_t swept, fallen, settled, moved, given_up;
@@ -233,13 +219,6 @@ static uint64_t state(const work *w)
 }
 
 /* ---- one change -------------------------------------------------------------------------- */
-
-/* w->s, whose graph w->live is, lowered and simulated anew. */
-static void simulate_full(work *w)
-{
-    net_must(ss_lower(w->m, w->t, w->routes, w->s, &maybe_tied, &w->o, &w->full, &err), &err);
-    net_must(ss_engine_run(w->engine, &w->full.tasks, &w->timeline, &err), &err);
-}
 
 static bool all_equal(work *w, const ss_replayed *found, bool of_last_run, int number)
 {
@@ -462,19 +441,13 @@ static bool one_change(work *w, int number, int accepted)
 
 static bool one_case(int most, int accepted)
 {
-    work w = {.m = random_model(), .t = random_topology(), .o = random_options()};
-    ss_chance *luck = random_chance(w.t, 40);
-    w.o.chance = luck;
+    work w = draw_work(random_options, &maybe_tied);
     tied = chance(40);
     for (uint32_t i = 1; i <= w.t->links && tied; i++) {
         w.t->link[i].def.bytes_per_s = 1e12 * (double)draw(4, 40); /* 4 to 40 bytes a picosecond */
         w.t->link[i].def.latency_s = (double)draw(0, 2) * 1e-12;
     }
-    net_must(ss_routes_new(w.t, &w.routes, &err), &err);
-    net_must(ss_strategy_new(w.m, w.t, &w.s, &err), &err);
-    for (uint32_t i = 1; i <= w.m->ops; i++)
-        random_config(w.s, i);
-    net_must(ss_engine_new(&w.engine, &err), &err);
+    open_work(&w);
     net_must(ss_replay_new(chance(80), &w.replay, &err), &err);
     net_must(ss_delta_new(chance(80), &w.delta, &err), &err);
     net_must(ss_live_new(w.s, w.routes, &maybe_tied, &w.o, &w.live, &err), &err);
@@ -488,18 +461,7 @@ static bool one_case(int most, int accepted)
     bool right = all_equal(&w, &r, false, 0) && delta_equals_full(&w, false, 0);
     for (int i = 1; i <= most && right; i++, changes++)
         right = one_change(&w, i, accepted);
-    ss_live_free(w.live);
-    ss_replay_free(w.replay);
-    ss_delta_free(w.delta);
-    ss_engine_free(w.engine);
-    ss_lowered_free(&w.full);
-    ss_timeline_free(&w.timeline);
-    ss_timeline_free(&w.found);
-    ss_strategy_free(w.s);
-    ss_routes_free(w.routes);
-    ss_chance_free(luck);
-    ss_topology_free(w.t);
-    ss_model_free(w.m);
+    close_work(&w);
     return right;
 }
 

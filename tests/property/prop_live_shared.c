@@ -2,35 +2,15 @@
  *
  * After every change the timeline must be that of lowering anew and simulating all, in every field; a
  * rejected change leaves the old one; bounds are true; and work that is reckoned with is there. */
+#include "changed_graph.h"
 #include "check.h"
 
 #include "base/mem.h"
-#include "random_problem.h"
-#include "simulate/delta.h"
 
 enum { CHANGES = 12 };
 
 static uint64_t seed;
 static uint64_t changes, stopped, visited, tasks;
-
-typedef struct work {
-    ss_model *m;
-    ss_topology *t;
-    ss_routes *routes;
-    ss_strategy *s;
-    ss_lower_options o;
-    ss_live *live;
-    ss_delta *delta;
-    ss_lowered full;
-    ss_engine *engine;
-    ss_timeline timeline, found;
-} work;
-
-static void simulate_full(work *w)
-{
-    net_must(ss_lower(w->m, w->t, w->routes, w->s, &timer, &w->o, &w->full, &err), &err);
-    net_must(ss_engine_run(w->engine, &w->full.tasks, &w->timeline, &err), &err);
-}
 
 static bool same_times(work *w, bool of_last_run)
 {
@@ -88,14 +68,8 @@ static bool one_change(work *w)
 
 static bool one_case(void)
 {
-    work w = {.m = random_model(), .t = random_topology(), .o = random_shared_options()};
-    ss_chance *luck = random_chance(w.t, 40);
-    w.o.chance = luck;
-    net_must(ss_routes_new(w.t, &w.routes, &err), &err);
-    net_must(ss_strategy_new(w.m, w.t, &w.s, &err), &err);
-    for (uint32_t i = 1; i <= w.m->ops; i++)
-        random_config(w.s, i);
-    net_must(ss_engine_new(&w.engine, &err), &err);
+    work w = draw_work(random_shared_options, &timer);
+    open_work(&w);
     net_must(ss_delta_new(true, &w.delta, &err), &err);
     net_must(ss_live_new(w.s, w.routes, &timer, &w.o, &w.live, &err), &err);
     ss_deltaed r;
@@ -107,17 +81,7 @@ static bool one_case(void)
         right = one_change(&w);
     if (!right)
         printf("  seed %llu, change %llu\n", (unsigned long long)seed, (unsigned long long)changes);
-    ss_live_free(w.live);
-    ss_delta_free(w.delta);
-    ss_engine_free(w.engine);
-    ss_lowered_free(&w.full);
-    ss_timeline_free(&w.timeline);
-    ss_timeline_free(&w.found);
-    ss_strategy_free(w.s);
-    ss_routes_free(w.routes);
-    ss_chance_free(luck);
-    ss_topology_free(w.t);
-    ss_model_free(w.m);
+    close_work(&w);
     return right;
 }
 
