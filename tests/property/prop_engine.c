@@ -6,26 +6,14 @@
  * and the critical path sums to the makespan.  Durations are few and small, so that most ready
  * times tie.
  */
-#include "by_run.h"
-#include "check.h"
-
-#include "base/hash.h"
-#include "base/mem.h"
-#include "reference/simulate_naive.h"
-#include "simulate/critical.h"
-#include "simulate/engine.h"
-
 enum { MOST_TASKS = 3000, MOST_DEVICES = 9, MOST_LINKS = 7, MOST_ROUTE = 4 };
+#define TWIN_NAME "prop_engine"
 
-static uint64_t count = 10000, seed = 1;
-static uint64_t this_seed, drawn; /* of the graph at hand */
-static ss_error err;
+#include "twin_graph.h"
 
-static uint32_t draw(uint32_t below)
-{
-    return below ? (uint32_t)(ss_hash_u64(ss_hash_u64(SS_HASH_START, this_seed), drawn++) % below)
-                 : 0;
-}
+#include "reference/simulate_naive.h"
+
+static uint64_t count = 10000;
 
 /* What kind of graph: drawn first, so that a graph is all of one manner. */
 typedef struct manner {
@@ -159,27 +147,6 @@ static ss_status build(ss_tasks *t, const manner *m, uint64_t from)
     return s ? s : ss_tasks_finish(t, &err);
 }
 
-/* Kept from graph to graph: what a run leaves behind must not matter to the next. */
-static ss_tasks graph, renumbered;
-static ss_engine *engine;
-static ss_timeline line, other;
-static ss_critical critical;
-static ss_time ready[MOST_TASKS + 1], start[MOST_TASKS + 1], end[MOST_TASKS + 1];
-
-#define WITH                                                                                       \
-    "graph %llu (prop_engine 1 %llu)", (unsigned long long)this_seed, (unsigned long long)this_seed
-
-static void compare_with_twin(void)
-{
-    CHECK(simulate_naive(&graph, ready, start, end) == graph.n, WITH);
-    for (uint32_t i = 1; i <= graph.n; i++)
-        CHECK(line.ready[i] == ready[i] && line.start[i] == start[i] && line.end[i] == end[i],
-              "task %u of graph %llu (prop_engine 1 SEED): %lld %lld %lld, in the twin %lld %lld "
-              "%lld",
-              i, (unsigned long long)this_seed, (long long)line.ready[i], (long long)line.start[i],
-              (long long)line.end[i], (long long)ready[i], (long long)start[i], (long long)end[i]);
-}
-
 static bool is_same(const ss_timeline *a, const ss_timeline *b, ss_time times)
 {
     if (a->n != b->n || a->makespan * times != b->makespan)
@@ -223,8 +190,7 @@ static void check_bounds_and_path(void)
     for (uint32_t r = 1; r <= graph.devices + graph.links; r++)
         CHECK(work[r] <= line.makespan, WITH);
     CHECK(line.makespan <= serial, WITH);
-    CHECK_OK(ss_critical_find(&graph, &line, &critical, &err));
-    CHECK(critical.compute + critical.transfer + critical.queueing == line.makespan, WITH);
+    find_path();
     for (uint32_t k = 0; k < critical.n; k++)
         CHECK((critical.step[k].queueing > 0) == (critical.step[k].blocker.i > 0), WITH);
 }
@@ -240,17 +206,9 @@ static void every_time_equals_the_slow_twins(void)
         draw_manner(&m);
         ss_engine_take_at_once(engine, (uint32_t[]){0, 1, 3, 16}[draw(4)]);
         uint64_t from = drawn;
-        CHECK(!build(&graph, &m, from), "%s; graph %llu", err.text, (unsigned long long)this_seed);
-        CHECK(!ss_engine_run(engine, &graph, &line, &err), "%s; graph %llu", err.text,
-              (unsigned long long)this_seed);
-        CHECK(!ss_timeline_check(&graph, &line, &err), "%s; graph %llu", err.text,
-              (unsigned long long)this_seed);
+        simulate_and_compare(build(&graph, &m, from), simulate_naive);
         tasks += graph.n;
         edges += graph.edges;
-        compare_with_twin();
-        if (!check_this_failed)
-            CHECK(is_timeline_of_run(&graph, &line, draw(8), &err), "%s; graph %llu", err.text,
-                  (unsigned long long)this_seed);
         if (!check_this_failed)
             check_bounds_and_path();
         if (!check_this_failed)
@@ -270,15 +228,5 @@ int main(int argc, char **argv)
         seed = strtoull(argv[2], NULL, 10);
     printf("seed %llu\n", (unsigned long long)seed);
     RUN(every_time_equals_the_slow_twins);
-    ss_tasks_free(&graph);
-    ss_tasks_free(&renumbered);
-    ss_engine_free(engine);
-    ss_timeline_free(&line);
-    ss_timeline_free(&other);
-    ss_critical_free(&critical);
-    if (ss_mem_blocks()) {
-        printf("%zu blocks of memory are lost\n", ss_mem_blocks());
-        check_failed++;
-    }
-    return DONE();
+    return end_twin();
 }

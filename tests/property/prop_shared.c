@@ -4,26 +4,14 @@
  * twin: which number a device has changes nothing; a link takes no less time than its bytes need; and the
  * critical path sums to the makespan.  Times and sizes are few, so that much happens at one instant.
  */
-#include "by_run.h"
-#include "check.h"
-
-#include "base/hash.h"
-#include "base/mem.h"
-#include "reference/sharing_naive.h"
-#include "simulate/critical.h"
-#include "simulate/engine.h"
-
 enum { MOST_TASKS = 400, MOST_DEVICES = 6, MOST_LINKS = 9, MOST_ROUTE = 4 };
+#define TWIN_NAME "prop_shared"
 
-static uint64_t count = 2000, seed = 1;
-static uint64_t this_seed, drawn;
-static ss_error err;
+#include "twin_graph.h"
 
-static uint32_t draw(uint32_t below)
-{
-    return below ? (uint32_t)(ss_hash_u64(ss_hash_u64(SS_HASH_START, this_seed), drawn++) % below)
-                 : 0;
-}
+#include "reference/sharing_naive.h"
+
+static uint64_t count = 2000;
 
 typedef struct manner {
     uint32_t devices, links, tasks, edges, window;
@@ -101,27 +89,6 @@ static ss_status build(ss_tasks *t, const manner *m, uint64_t from)
     return s ? s : ss_tasks_finish(t, &err);
 }
 
-/* Kept from graph to graph: what a run leaves behind must not matter to the next. */
-static ss_tasks graph, renumbered;
-static ss_engine *engine;
-static ss_timeline line, other;
-static ss_critical critical;
-static ss_time ready[MOST_TASKS + 1], start[MOST_TASKS + 1], end[MOST_TASKS + 1];
-
-#define WITH                                                                                       \
-    "graph %llu (prop_shared 1 %llu)", (unsigned long long)this_seed, (unsigned long long)this_seed
-
-static void compare_with_twin(void)
-{
-    CHECK(simulate_shared_naive(&graph, ready, start, end) == graph.n, WITH);
-    for (uint32_t i = 1; i <= graph.n; i++)
-        CHECK(line.ready[i] == ready[i] && line.start[i] == start[i] && line.end[i] == end[i],
-              "task %u of graph %llu (prop_shared 1 SEED): %lld %lld %lld, in the twin %lld %lld "
-              "%lld",
-              i, (unsigned long long)this_seed, (long long)line.ready[i], (long long)line.start[i],
-              (long long)line.end[i], (long long)ready[i], (long long)start[i], (long long)end[i]);
-}
-
 static void compare_renumbered(manner *m, uint64_t from)
 {
     for (uint32_t i = m->devices; i > 1; i--) {
@@ -146,8 +113,7 @@ static void check_laws(void)
     }
     for (uint32_t l = 1; l <= graph.links; l++) /* each end is rounded by half a picosecond */
         CHECK(bytes[l] / graph.bytes_per_s[l] * 1e12 <= (double)line.makespan + graph.n, WITH);
-    CHECK_OK(ss_critical_find(&graph, &line, &critical, &err));
-    CHECK(critical.compute + critical.transfer + critical.queueing == line.makespan, WITH);
+    find_path();
 }
 
 static void every_time_equals_the_slow_twins(void)
@@ -159,15 +125,7 @@ static void every_time_equals_the_slow_twins(void)
         drawn = 0;
         draw_manner(&m);
         uint64_t from = drawn;
-        CHECK(!build(&graph, &m, from), "%s; graph %llu", err.text, (unsigned long long)this_seed);
-        CHECK(!ss_engine_run(engine, &graph, &line, &err), "%s; graph %llu", err.text,
-              (unsigned long long)this_seed);
-        CHECK(!ss_timeline_check(&graph, &line, &err), "%s; graph %llu", err.text,
-              (unsigned long long)this_seed);
-        compare_with_twin();
-        if (!check_this_failed)
-            CHECK(is_timeline_of_run(&graph, &line, draw(8), &err), "%s; graph %llu", err.text,
-                  (unsigned long long)this_seed);
+        simulate_and_compare(build(&graph, &m, from), simulate_shared_naive);
         if (!check_this_failed)
             check_laws();
         if (!check_this_failed)
@@ -183,15 +141,5 @@ int main(int argc, char **argv)
         seed = strtoull(argv[2], NULL, 10);
     printf("seed %llu\n", (unsigned long long)seed);
     RUN(every_time_equals_the_slow_twins);
-    ss_tasks_free(&graph);
-    ss_tasks_free(&renumbered);
-    ss_engine_free(engine);
-    ss_timeline_free(&line);
-    ss_timeline_free(&other);
-    ss_critical_free(&critical);
-    if (ss_mem_blocks()) {
-        printf("%zu blocks of memory are lost\n", ss_mem_blocks());
-        check_failed++;
-    }
-    return DONE();
+    return end_twin();
 }
