@@ -208,6 +208,8 @@ ss_path_limit ss_path_limit_of(const ss_tasks *t, uint32_t path);
 void ss_path_limit_next(ss_path_limit *l, double bytes_per_s);
 double ss_path_limit_end(const ss_path_limit *l); /* 0 where it is none; behind the last link */
 
+enum { SS_SEGMENTS_MAX = 1024 };
+
 /* A message over links (1 .. t->links, in order, none twice), after `before[0..befores-1]`, by the
  * mode of the graph: in fifo-hop and fifo-pipe a chain of tasks, one for each link and segment; in
  * fifo-path and shared one task.  Its last tasks, all of which a receiver must wait for, are
@@ -215,6 +217,8 @@ double ss_path_limit_end(const ss_path_limit *l); /* 0 where it is none; behind 
  * A message is cut into the fewest segments of at most segment_bytes, but never more than
  * max_segments (0 or 1, or segment_bytes 0: not cut); they differ by a byte at most, and each follows
  * its own chain.  Ids run through all segments of the first link, then of the second.
+ * What comes after a message waits for each of its segments, and each of its own does: edges grow as the square, so
+ * callers take SS_SEGMENTS_MAX at most.
  * The label's hop is that of the first link, and of a message that is one task.
  * Without links (source and target are one device) nothing is added and *n is 0. */
 ss_status ss_tasks_transfer(ss_tasks *t, const uint32_t *link, uint32_t links, int64_t bytes,

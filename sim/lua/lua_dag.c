@@ -60,7 +60,7 @@ static const ss_opt dag_list[] = {
      .at = offsetof(ss_dag_options, max_segments),
      .preset = 16,
      .min = 1,
-     .max = 65536,
+     .max = SS_SEGMENTS_MAX,
      .help = "and into no more than so many"},
     {0},
 };

@@ -100,7 +100,7 @@ static const ss_opt dag_list[] = {SS_LUA_ORDER_OPTIONS(start_options, run),
                                    .at = offsetof(start_options, dag.max_segments),
                                    .preset = 16,
                                    .min = 1,
-                                   .max = 65536,
+                                   .max = SS_SEGMENTS_MAX,
                                    .help = "and into no more than so many"},
                                   {0}};
 

@@ -34,6 +34,7 @@ claim("its options are refused by name, kind and bound", function()
   fails("option 'segment' is -1", problem, { segment = -1 })
   fails("option 'segment': \"4 Mi\"", problem, { segment = "4 Mi" })
   fails("option 'max_segments' is 0; it must be at least 1", problem, { max_segments = 0 })
+  fails("option 'max_segments' is 1025; it must be at most 1024", problem, { max_segments = 1025 })
   fails("option 'update_passes' is -1; it must be at least 0", problem, { update_passes = -1 })
 end)
 
