@@ -187,8 +187,7 @@ static bool can_go_on(const contents *c)
     bool ended = true;
     for (uint32_t i = 0; i < c->search.chains; i++)
         ended &= c->search.chain[i].end != NULL;
-    return !ended && c->state == SS_TRAJECTORY_CLOSED &&
-           ss_trajectory_can_go_on(c->search.options);
+    return !ended && c->state == SS_TRAJECTORY_CLOSED && ss_trajectory_can_go_on(c->search.options);
 }
 
 static void tell_search(const char *path, const contents *c, ss_text *out)

@@ -107,6 +107,16 @@ static const ss_h5_field memory_field[] = {
 };
 TABLE(ss_record_memory, "memory", "memory held over time, by device", memory_field, ss_view_held);
 
+static const ss_h5_field changed_field[] = {
+    FIELD("lane", SS_H5_U32, ss_view_stretch, lane, "1", "device or link: a lane"),
+    FIELD("from", SS_H5_I64, ss_view_stretch, from, "ps", "from when on it was not as at first"),
+    FIELD("to", SS_H5_I64, ss_view_stretch, to, "ps", "until when"),
+    FIELD("still", SS_H5_BOOL, ss_view_stretch, still, NULL,
+          "it stood still; else another bandwidth, latency or speed"),
+};
+TABLE(ss_record_changed, "changed", "when devices and links were not as at first", changed_field,
+      ss_view_stretch);
+
 static const ss_h5_field edge_field[] = {
     {"before", SS_H5_U32, 0, "1", "a task", NULL, 0, false},
     {"after", SS_H5_U32, sizeof(uint32_t), "1", "a task that waits for it", NULL, 0, false},
@@ -240,6 +250,14 @@ static ss_status check_rest(const ss_view *v, const complaint *c)
         if (h->at < 0 || h->bytes < 0 || !in_order)
             return ss_fail(c->err, c->status,
                            "memory: row %u is out of order (by lane, then time) or below 0", i + 1);
+    }
+    for (uint32_t i = 0; i < v->stretches; i++) {
+        const ss_view_stretch *x = &v->stretch[i];
+        if (!x->lane || x->lane > v->lanes)
+            return out_of_range(c, "changed/lane", i + 1, x->lane, v->lanes);
+        if (x->from < 0 || x->to < x->from)
+            return ss_fail(c->err, c->status, "changed: row %u has times out of order or below 0",
+                           i + 1);
     }
     for (uint32_t i = 0; i < v->edges; i++)
         for (uint32_t k = 0; k < 2; k++)

@@ -109,6 +109,18 @@ static ss_status get_summary(reading *r, ss_error *err)
     return s;
 }
 
+static ss_status get_changed(reading *r, ss_error *err)
+{
+    char at[2 * SS_RECORD_PATH];
+    void *stretch = NULL;
+    snprintf(at, sizeof at, "%s/%s", r->group, ss_record_changed.group);
+    if (!ss_h5_has(r->f, at))
+        return SS_OK;
+    ss_status s = get_rows(r, &ss_record_changed, 0, &stretch, &r->v.stretches, err);
+    r->v.stretch = stretch;
+    return s;
+}
+
 static ss_status get_tables(reading *r, ss_error *err)
 {
     void *lane = NULL, *task = NULL, *more = NULL, *held = NULL, *edge = NULL;
@@ -122,6 +134,8 @@ static ss_status get_tables(reading *r, ss_error *err)
         s = get_rows(r, &ss_record_memory, 0, &held, &v->helds, err);
     if (!s)
         s = get_rows(r, &ss_record_edges, 0, &edge, &v->edges, err);
+    if (!s)
+        s = get_changed(r, err);
     if (s)
         return s;
     v->lane = lane;

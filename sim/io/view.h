@@ -20,8 +20,8 @@
 #include "simulate/result.h"
 
 typedef struct ss_view_lane {
-    const char *name;     /* "gpu1", "gpu1->gpu2" */
-    const char *kind;     /* "p100", "nvlink"; "" where nothing is known */
+    const char *name; /* "gpu1", "gpu1->gpu2" */
+    const char *kind; /* "p100", "nvlink"; "" where nothing is known */
     bool is_link;
     double capacity_bytes; /* of a device's memory; 0: not known */
     double bytes_per_s;    /* of a link */
@@ -34,19 +34,20 @@ typedef struct ss_view_lane {
 } ss_view_lane;
 
 typedef struct ss_view_task {
-    uint32_t id;        /* the row it is in */
-    uint32_t lane;      /* row of lane; a task on several resources has its first here */
-    uint32_t lanes;     /* how many resources it holds; the others are in ss_view.more */
+    uint32_t id;    /* the row it is in */
+    uint32_t lane;  /* row of lane; a task on several resources has its first here */
+    uint32_t lanes; /* how many resources it holds; the others are in ss_view.more */
     uint32_t first_more;
     uint8_t kind, cargo; /* ss_task_kind, ss_cargo */
     uint8_t on_critical_path;
-    const char *name;   /* "conv1.forward[3]", "conv1[0] -> conv2[1]" */
-    const char *op;     /* operator or weight, for grouping and colour */
-    uint32_t from_task, to_task; /* transfers: ids of a task it waits for and one that waits for it; 0: none */
-    uint32_t from, to;  /* transfers: lanes of the devices it leaves and is for; 0: not known */
-    uint32_t hop;       /* transfers: position in the route, from 0 */
-    uint32_t behind;    /* on the critical path and queued: id of the task in front of it; else 0 */
-    uint32_t waited;    /* the same: the lane that it waited for; else 0 */
+    const char *name; /* "conv1.forward[3]", "conv1[0] -> conv2[1]" */
+    const char *op;   /* operator or weight, for grouping and colour */
+    uint32_t from_task,
+        to_task; /* transfers: ids of a task it waits for and one that waits for it; 0: none */
+    uint32_t from, to; /* transfers: lanes of the devices it leaves and is for; 0: not known */
+    uint32_t hop;      /* transfers: position in the route, from 0 */
+    uint32_t behind;   /* on the critical path and queued: id of the task in front of it; else 0 */
+    uint32_t waited;   /* the same: the lane that it waited for; else 0 */
     ss_time ready, start, end, finish; /* finish: end plus the lag of its link */
     int64_t bytes;
 } ss_view_task;
@@ -67,29 +68,31 @@ typedef struct ss_view_held {
 typedef struct ss_view_stretch {
     uint32_t lane;
     ss_time from, to;
-    bool still; /* nothing passed, or was computed; else it had another bandwidth, latency or speed */
+    bool
+        still; /* nothing passed, or was computed; else it had another bandwidth, latency or speed */
 } ss_view_stretch;
 
 typedef struct ss_view {
-    ss_arena arena; /* holds every string and array */
+    ss_arena arena;                                        /* holds every string and array */
     const char *model, *topology, *strategy, *assumptions; /* names; what was in force, one line */
     const char *cautions; /* of the costs, a sentence a line; NULL or "": none */
     ss_time step_time;
     double samples, bytes_moved;
-    double moved[SS_CARGOS];  /* bytes_moved by what was carried; SS_CARGO_NONE: of bare task graphs */
-    double charged_bytes;     /* of bytes_moved: charged in closed form, so on no link */
+    double
+        moved[SS_CARGOS]; /* bytes_moved by what was carried; SS_CARGO_NONE: of bare task graphs */
+    double charged_bytes; /* of bytes_moved: charged in closed form, so on no link */
     ss_time path_compute, path_transfer, path_queueing;
     ss_time path_queueing_device, path_queueing_link; /* of path_queueing: waiting for which */
-    ss_time path_overhead; /* of the step, beside its tasks */
+    ss_time path_overhead;                            /* of the step, beside its tasks */
     ss_time path_slowed; /* of path_transfer: by what crossed the same shared links */
-    uint32_t devices; /* lanes 1 .. devices; links follow */
+    uint32_t devices;    /* lanes 1 .. devices; links follow */
     uint32_t lanes, tasks, mores, helds, edges;
-    ss_view_lane *lane;   /* [lanes + 1]: devices, then links; rows from 1 */
-    ss_view_task *task;   /* [tasks + 1] */
-    uint32_t *more;       /* [mores]: lanes of tasks that hold several */
-    ss_view_held *held;   /* [helds], by lane, then time */
-    uint32_t (*edge)[2];  /* [edges]: before, after */
-    ss_view_stretch *stretch; /* [stretches]; of a result just simulated: a record does not keep them */
+    ss_view_lane *lane;       /* [lanes + 1]: devices, then links; rows from 1 */
+    ss_view_task *task;       /* [tasks + 1] */
+    uint32_t *more;           /* [mores]: lanes of tasks that hold several */
+    ss_view_held *held;       /* [helds], by lane, then time */
+    uint32_t (*edge)[2];      /* [edges]: before, after */
+    ss_view_stretch *stretch; /* [stretches], in no order */
     uint32_t stretches;
 } ss_view; /* {0} */
 

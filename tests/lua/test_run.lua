@@ -174,11 +174,19 @@ claim("a result of a run goes wherever results go", function()
   soapstone.record(name .. ".h5", { problem = problem, results = { r } })
   contains(soapstone.inspect(name .. ".h5"), "2 messages (2 hops) added by the script")
   soapstone.plot.gantt(r, name .. ".svg")
+  local function drawn()
+    local file <close> = assert(io.open(name .. ".svg.tsv"))
+    return file:read "a"
+  end
+  local live = drawn()
+  contains(live, "gpu1->sw\tchanged\t0.000000000000\t")
+  soapstone.plot.gantt(name .. ".h5", name .. ".svg")
+  equal(drawn(), live)
   r:write_dot(name)
   equal(r.bytes_moved, problem:simulate(data).bytes_moved + 1000)
   equal(r.moved.weight, problem:simulate(data).moved.weight)
   fails("a script added tasks", r.sensitivity, r)
-  for _, ending in ipairs { "", ".h5", ".svg" } do os.remove(name .. ending) end
+  for _, ending in ipairs { "", ".h5", ".svg", ".svg.tsv" } do os.remove(name .. ending) end
 end)
 
 claim("a run without a problem keeps its topology", function()
