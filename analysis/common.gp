@@ -53,7 +53,7 @@ HUES = "0x005a94 0xd55e00 0x009e73 0xe69f00 0x8b3a8b 0x56b4e9 0x000000 0xcc79a7"
 TITLE = ""; NOTE = ""; KINDS = ""
 read_words(kind, label) = \
     kind eq "title" ? (TITLE = label, 1) : \
-    kind eq "note" ? (NOTE = NOTE.(NOTE eq "" ? "" : " ").label, 1) : \
+    kind eq "note" ? (NOTE = NOTE.(NOTE eq "" ? "" : " ").label, 1) : kind eq "assumptions" ? 1 : \
     has(kind) ? 1 : (KINDS = KINDS."|".kind."|", 1)
 has(kind) = strstrt(KINDS, "|".kind."|") > 0
 

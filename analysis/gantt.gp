@@ -47,7 +47,7 @@ set style fill solid 1 noborder
 # the path waits in the queue of the lane.  Slim bars get
 # a border of their colour, or else the seams between them would make a dense lane look pale.
 is_bar(kind) = !is_lane(kind) && kind ne "title" && kind ne "note" && kind ne "critical" && kind ne "waiting" \
-    && kind ne "still" && kind ne "changed"
+    && kind ne "still" && kind ne "changed" && kind ne "assumptions"
 floor_of(row) = row + 0.36
 # A mark of the critical path is never thinner than 0.6 points, or it would be lost in print.
 LEAST = 0.6 * (END - BEGIN) / INNER

@@ -11,7 +11,7 @@ load HERE."common.gp"
 
 # ------------------------------------------------------------------------------ what is in the table
 ROWS = 0; MOST = 0; CARRIED = 0
-is_bar(kind) = kind ne "title" && kind ne "note" && kind ne "carried"
+is_bar(kind) = kind ne "title" && kind ne "note" && kind ne "carried" && kind ne "assumptions"
 look(row, label, kind, end) = (read_words(kind, label), is_bar(kind) ? (ROWS = row + 1, \
     MOST = end > MOST ? end : MOST, see_name(label)) : kind eq "carried" ? (CARRIED = larger(CARRIED, wide(label))) : 0, 1)
 stats DATA using (look($1, strcol(2), strcol(3), $5)) nooutput

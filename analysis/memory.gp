@@ -13,10 +13,11 @@ load HERE."common.gp"
 # ------------------------------------------------------------------------------ what is in the table
 END = 0; ROWS = 0; PEAK = 0; CAPACITIES = ""
 is_held(kind) = kind[1 : 4] eq "held"
-is_part(kind) = !is_held(kind) && kind ne "title" && kind ne "note" && kind ne "capacity" && kind ne "device"
+is_part(kind) = !is_held(kind) && kind ne "title" && kind ne "note" && kind ne "capacity" && kind ne "device" \
+    && kind ne "assumptions"
 look(row, label, kind, at, bytes) = (read_words(kind, label), \
     kind eq "title" ? (END = at) : kind eq "capacity" ? (CAPACITIES = CAPACITIES.sprintf("%.17g ", bytes)) : \
-    kind eq "note" ? 0 : \
+    kind eq "note" || kind eq "assumptions" ? 0 : \
         (ROWS = larger(ROWS, row + 1), PEAK = larger(PEAK, bytes)), \
     kind eq "device" ? see_name(label) : 0, 1)
 stats DATA using (look($1, strcol(2), strcol(3), $4, $6)) nooutput

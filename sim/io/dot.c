@@ -373,6 +373,11 @@ static ss_status add_drawing(drawing *d, const ss_dot_options *o, ss_text *out)
     ss_text_add(out, "digraph step {\n  rankdir=LR; fontname=\"sans-serif\"; fontsize=12;\n"
                      "  node [shape=box, style=filled, fontname=\"sans-serif\", fontsize=10];\n"
                      "  edge [arrowsize=0.6];\n");
+    if (d->v->assumptions && *d->v->assumptions) {
+        ss_text_add(out, "  comment=\"");
+        add_escaped(out, d->v->assumptions);
+        ss_text_add(out, "\";\n");
+    }
     add_note(d, out);
     add_legend(d, o->device_order, out);
     add_nodes(d, out);

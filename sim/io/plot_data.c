@@ -145,6 +145,16 @@ ss_plot_ranked *ss_plot_rank(const ss_view *v, uint32_t first, uint32_t last, bo
     return list;
 }
 
+/* In the table alone: nothing draws it. */
+static void add_assumptions(const ss_view *v, ss_plot_kind kind, ss_text *out)
+{
+    if (!v->assumptions || !*v->assumptions)
+        return;
+    ss_text_add(out, "0\t");
+    ss_plot_add_field(out, v->assumptions, UINT32_MAX);
+    ss_text_add(out, "\tassumptions\t0\t0\t0%s\n", kind == SS_PLOT_GANTT ? "\t0" : "");
+}
+
 ss_status ss_plot_data(const ss_view *v, ss_plot_kind kind, const ss_plot_options *o, ss_text *out,
                        ss_error *err)
 {
@@ -160,5 +170,7 @@ ss_status ss_plot_data(const ss_view *v, ss_plot_kind kind, const ss_plot_option
         : kind == SS_PLOT_LINKS  ? ss_plot_links_data(v, o, out, err)
         : kind == SS_PLOT_MEMORY ? ss_plot_memory_data(v, o, out, err)
                                  : ss_fail(err, SS_EINVAL, "no such figure");
+    if (!s)
+        add_assumptions(v, kind, out);
     return s ? s : ss_text_status(out, err);
 }
