@@ -22,7 +22,7 @@ local function checked(sizes)
   if #sizes == 0 then options.refuse("option 'sizes' is empty; { 4, 4 } is a torus of 16") end
   for i, size in ipairs(sizes) do
     if math.type(size) ~= "integer" or size < 1 then
-      options.refuse("option 'sizes': size %d is %s; whole numbers from 1 are wanted", i, size)
+      options.refuse("option 'sizes': size %d is %s; whole numbers from 1 are wanted", i, type(size) == "number" and size or "a " .. type(size))
     end
     n = n * size
   end

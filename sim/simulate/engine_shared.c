@@ -120,7 +120,7 @@ static ss_status refuse_endless(const shared_run *r, ss_error *err)
         return ss_cycle_refuse(r->t->n, r->t->first_in, r->t->in, 1, err);
     return ss_fail(err, SS_ERANGE,
                    "%u transfers would end later than 106 days after the start, which times cannot "
-                   "hold",
+                   "hold (rates are whole multiples of about 2^-57 of the fastest link's)",
                    ss_sharing_flows(r->e->sharing));
 }
 

@@ -110,10 +110,13 @@ ss_status ss_run_refuse_stuck(const ss_run *r, ss_error *err)
             continue;
         name_task(r, i, task);
         name_resource(r, slowest(r, i), what);
-        return ss_fail(err, SS_ERANGE,
-                       "%s would end later than 106 days after the start, which times cannot "
-                       "hold; it is on %s%s",
-                       task, what, rest);
+        bool flows = r->task[i].stage == SS_STAGE_FLOWS && !ss_run_rate(r, (ss_task){i});
+        return ss_fail(
+            err, SS_ERANGE,
+            "%s would end later than 106 days after the start, which times cannot "
+            "hold%s; it is on %s%s",
+            task, flows ? " (rates are whole multiples of about 2^-57 of the fastest link's)" : "",
+            what, rest);
     }
     for (uint32_t i = 1; i <= t->n; i++) {
         if (r->task[i].stage != SS_STAGE_QUEUED)

@@ -288,6 +288,12 @@ claim("what is too slow for any time is named, with what it is on", function()
     run:set_link("a->b", { share = 1e-12 })
     fails("transfer 'weights' would end later than 106 days after the start, which times cannot hold; it is on link a->b", run.finish, run)
   end
+  local t = soapstone.topology.new { name = "far apart" }
+  t:link(t:device("a", { kind = "p100" }), t:device("b", { kind = "p100" }), { bandwidth = "1 B/s" })
+  t:link("a", t:device("c", { kind = "p100" }), { bandwidth = 1e18 })
+  local run = soapstone.run { topology = t, links = "shared" }
+  run:send("a", "b", 10)
+  fails("cannot hold (rates are whole multiples of about 2^-57 of the fastest link's); it is on link a->b", run.finish, run)
 end)
 
 check.done()
