@@ -522,7 +522,7 @@ ss_status ss_price_by_chunks(ss_pricer *w, const ss_collective *c, const ss_part
     ss_collective x = *c;
     *n = 0;
     ss_status s = sketch(w, c, p, o, err);
-    for (uint32_t k = first; k <= last && !s; k = ss_collective_next_chunks(k)) {
+    for (uint32_t k = first; k && !s; k = k < last ? ss_collective_next_chunks(k) : 0) {
         ss_priced *row = &out[(*n)++];
         row->chunks = x.chunks = k;
         s = price_sketch(w, &x, &row->price, err);

@@ -212,4 +212,13 @@ claim("link after link, a queue is waited in once, and auto takes what is fastes
   end
 end)
 
+claim("a tensor is cut into as many chunks as were asked for", function()
+  local t = star(8)
+  for _, algorithm in ipairs { "tree", "double_tree" } do
+    for _, chunks in ipairs { 1, 3, 5, 7, 9, 100, 255, 300 } do
+      equal(soapstone.collective { topology = t, bytes = 1000, algorithm = algorithm, chunks = chunks }.chunks, chunks)
+    end
+  end
+end)
+
 check.done()
