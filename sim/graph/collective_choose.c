@@ -26,7 +26,7 @@ typedef struct question {
     int64_t bytes;
     /* of the options */
     ss_links_mode links;
-    bool ideal_links;
+    bool ideal_links, as_one_task;
     double flow_limit;
     int64_t segment_bytes;
     uint32_t max_segments;
@@ -77,12 +77,24 @@ static ss_status find_lines(ss_pricer *w, const ss_collective *c, const ss_party
     return s;
 }
 
+static ss_price share_of(ss_price p, double share)
+{
+    return (ss_price){p.latency_s, share * p.transfer_s};
+}
+
+/* One task takes the form, if that is more than the price. */
+static ss_price price_of(const line *l, double share)
+{
+    ss_price price = share_of(l->of.price, share), form = share_of(l->of.form, share);
+    return ss_price_seconds(form) > ss_price_seconds(price) ? form : price;
+}
+
 static void take_least(const table *t, ss_collective *c, ss_price *out)
 {
     double share = (double)c->bytes / (double)t->of.bytes, least = INFINITY;
     for (uint32_t i = 0; i < t->lines; i++) {
         const line *l = &t->line[i];
-        ss_price price = {l->of.price.latency_s, share * l->of.price.transfer_s};
+        ss_price price = price_of(l, share);
         if (!(ss_price_seconds(price) < least) || (i && l->of.chunks > c->bytes))
             continue;
         least = ss_price_seconds(price);
@@ -105,21 +117,22 @@ ss_status ss_choose_collective(ss_pricer *w, ss_collective *c, const ss_party *p
 
 /* ---- one of many ------------------------------------------------------------------------- */
 
-/* Whether times are straight lines in bytes. */
+/* Whether times are straight lines in bytes.  A collective that is one task is not cut. */
 static bool is_straight(const ss_topology *t, const ss_lower_options *o)
 {
-    return (!t->laws || o->ideal_links) && o->segment_bytes <= 0;
+    return (!t->laws || o->ideal_links) && (o->segment_bytes <= 0 || o->aggregate);
 }
 
 static question question_of(const ss_collective *c, const ss_party *p, const ss_lower_options *o)
 {
-    bool cut = o->segment_bytes > 0;
+    bool cut = o->segment_bytes > 0 && !o->aggregate;
     return (question){.operation = c->operation,
                       .members = c->members,
                       .chunks = c->chunks,
                       .by_machine = c->machine != NULL,
                       .bytes = is_straight(p->topology, o) ? many_bytes : c->bytes,
-                      .links = o->links,
+                      .links = o->aggregate ? SS_LINKS_SHARED : o->links,
+                      .as_one_task = o->aggregate,
                       .ideal_links = o->ideal_links,
                       .flow_limit = o->flow_limit,
                       .segment_bytes = cut ? o->segment_bytes : 0,
@@ -130,8 +143,9 @@ static bool is_same(const question *a, const question *b)
 {
     return a->operation == b->operation && a->members == b->members && a->chunks == b->chunks &&
            a->by_machine == b->by_machine && a->bytes == b->bytes && a->links == b->links &&
-           a->ideal_links == b->ideal_links && a->flow_limit == b->flow_limit &&
-           a->segment_bytes == b->segment_bytes && a->max_segments == b->max_segments;
+           a->ideal_links == b->ideal_links && a->as_one_task == b->as_one_task &&
+           a->flow_limit == b->flow_limit && a->segment_bytes == b->segment_bytes &&
+           a->max_segments == b->max_segments;
 }
 
 static uint64_t hash_of(const question *q, const ss_party *p)

@@ -3,7 +3,8 @@
  * As a communication library chooses by size, members and links.  Considered are the algorithms that need
  * nothing of the network: of all_reduce ring, double_tree, halving_doubling and hierarchical (where several
  * machines have several members); of others all.  Chunks are considered where they are 0.  Of equal prices
- * the first in the enum counts, and the fewest chunks.
+ * the first in the enum counts, and the fewest chunks.  Of a collective that is one task (options.aggregate)
+ * the price is what that task takes: of links that are shared, or the form if that is more.
  */
 #ifndef SS_COLLECTIVE_CHOOSE_H
 #define SS_COLLECTIVE_CHOOSE_H

@@ -498,6 +498,14 @@ static ss_status price_sketch(ss_pricer *w, const ss_collective *c, ss_price *ou
     return SS_OK;
 }
 
+ss_lower_options ss_options_at_once(const ss_lower_options *o)
+{
+    ss_lower_options once = *o;
+    once.links = SS_LINKS_SHARED;
+    once.segment_bytes = 0;
+    return once;
+}
+
 ss_status ss_price_collective(ss_pricer *w, const ss_collective *c, const ss_party *p,
                               const ss_lower_options *o, ss_price *out, ss_error *err)
 {
@@ -514,17 +522,34 @@ static uint32_t first_chunks(const ss_collective *c)
     return c->chunks && ss_collective_is_chunked(c->operation, c->algorithm) ? c->chunks : 1;
 }
 
+/* Its latency is what is left if every wire were as fast as can be. */
+static ss_price form_of(const ss_collective *c, ss_wire inside, ss_wire across)
+{
+    double all = ss_collective_seconds(c, inside, across), latency;
+    inside.bytes_per_s = across.bytes_per_s = INFINITY;
+    latency = ss_collective_seconds(c, inside, across);
+    return (ss_price){latency, all - latency};
+}
+
 ss_status ss_price_by_chunks(ss_pricer *w, const ss_collective *c, const ss_party *p,
                              const ss_lower_options *o, ss_priced *out, uint32_t *n, ss_error *err)
 {
     bool many = !c->chunks && ss_collective_is_chunked(c->operation, c->algorithm);
+    bool formed = o->aggregate && c->algorithm != SS_IN_NETWORK; /* whose price is the form */
     uint32_t first = first_chunks(c), last = many ? MOST_CHUNKS : first;
+    ss_lower_options once = o->aggregate ? ss_options_at_once(o) : *o;
+    ss_wire inside, across;
     ss_collective x = *c;
     *n = 0;
-    ss_status s = sketch(w, c, p, o, err);
+    ss_status s = sketch(w, c, p, &once, err);
+    if (!s && formed) /* steps have every wire of the list */
+        s = ss_collective_wires(c, p, &w->steps.list, &inside, &across, err);
     for (uint32_t k = first; k && !s; k = k < last ? ss_collective_next_chunks(k) : 0) {
         ss_priced *row = &out[(*n)++];
-        row->chunks = x.chunks = k;
+        *row = (ss_priced){.chunks = k};
+        x.chunks = k;
+        if (formed)
+            row->form = form_of(&x, inside, across);
         s = price_sketch(w, &x, &row->price, err);
     }
     return s;

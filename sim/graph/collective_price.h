@@ -39,6 +39,10 @@ typedef struct ss_pricer ss_pricer; /* working memory */
 ss_status ss_pricer_new(ss_pricer **out, ss_error *err);
 void ss_pricer_free(ss_pricer *w);
 
+/* As one task is priced: its messages are not cut, cross their links at once, and share those on which they
+ * meet. */
+ss_lower_options ss_options_at_once(const ss_lower_options *o);
+
 /* c->chunks as they are; 0 is 1.  Of no bytes, or one member, nothing. */
 ss_status ss_price_collective(ss_pricer *w, const ss_collective *c, const ss_party *p,
                               const ss_lower_options *o, ss_price *out, ss_error *err);
@@ -49,11 +53,12 @@ ss_status ss_price_chunks(ss_pricer *w, ss_collective *c, const ss_party *p,
                           const ss_lower_options *o, ss_price *out, ss_error *err);
 
 /* The price of each number of chunks that ss_price_chunks looks at, in that order: of c->chunks alone, where
- * they are not 0.  out: [SS_MOST_PRICED]. */
+ * they are not 0.  out: [SS_MOST_PRICED].  Where a collective is one task (options.aggregate), the price is by
+ * ss_options_at_once, and `form` is what the form has for the worst of its wires: it takes the larger. */
 enum { SS_MOST_PRICED = 16 };
 typedef struct ss_priced {
     uint32_t chunks;
-    ss_price price;
+    ss_price price, form; /* form: {0, 0} of one that is no one task */
 } ss_priced;
 ss_status ss_price_by_chunks(ss_pricer *w, const ss_collective *c, const ss_party *p,
                              const ss_lower_options *o, ss_priced *out, uint32_t *n, ss_error *err);

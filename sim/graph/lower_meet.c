@@ -405,12 +405,10 @@ static ss_status price_of(ss_lowering *w, const ss_shard *x, const ss_collective
 {
     ss_lower_meeting *m = &w->s->meeting;
     ss_collective many = *c;
-    ss_lower_options o = w->options;
+    ss_lower_options o = ss_options_at_once(&w->options);
     ss_party p = party_of(w, x);
     ss_status e = SS_OK;
     many.bytes = (int64_t)1 << 40; /* shares are even, near enough */
-    o.links = SS_LINKS_SHARED;
-    o.segment_bytes = 0;
     *out = (ss_price){0, 0};
     if (c->algorithm == SS_IN_NETWORK || c->bytes <= 0) /* its links carry nothing else */
         return SS_OK;

@@ -212,6 +212,35 @@ claim("link after link, a queue is waited in once, and auto takes what is fastes
   end
 end)
 
+-- The step time of one weight of so many bytes, which is all that there is.
+local function meet(topology, bytes, sync, o)
+  local m = soapstone.model.new { name = "one" }
+  m:linear("l", m:input("x", { 24 * 16, bytes // 16 }), { out = 4, bias = false })
+  o.model, o.topology, o.sync = m, topology, sync
+  o.costs = soapstone.costs.given { l = { forward = 0, backward = 0 } }
+  local p = soapstone.problem(o)
+  return p:simulate(p:strategy "data_parallel").step_time
+end
+
+local considered = { "ring", "double_tree", "halving_doubling", "hierarchical" }
+
+claim("an all-reduce that is one task is chosen by what that task takes", function()
+  local topologies = { require "topologies.p100_cluster" { nodes = 2 },
+    require "topologies.fat_tree" { down = { 4, 2 }, up = { 2 }, kind = "p100" }, require "topologies.star" { devices = 8 } }
+  for _, topology in ipairs(topologies) do
+    for _, links in ipairs { "fifo-hop", "fifo-pipe", "fifo-path", "shared" } do
+      for _, bytes in ipairs { 1600, 160000, 16000000 } do
+        local auto = meet(topology, bytes, "auto", { links = links, aggregate = true })
+        for _, sync in ipairs(considered) do
+          local other = meet(topology, bytes, sync, { links = links, aggregate = true })
+          assert(auto <= other * (1 + 1e-6), ("%s, %s, %d bytes: %g, %s takes %g"):format(topology.name, links, bytes, auto,
+            sync, other))
+        end
+      end
+    end
+  end
+end)
+
 claim("a tensor is cut into as many chunks as were asked for", function()
   local t = star(8)
   for _, algorithm in ipairs { "tree", "double_tree" } do
