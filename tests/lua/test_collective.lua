@@ -241,6 +241,24 @@ claim("an all-reduce that is one task is chosen by what that task takes", functi
   end
 end)
 
+-- With half a size of 100 kB on links a message of a share is slow, and few large ones win: halving folds four in.
+claim("auto knows that small messages are slow where links have laws", function()
+  for _, bytes in ipairs { 1600, 160000, 16000000 } do
+    for _, half in ipairs { 1e3, 1e5, 1e6 } do
+      local t = soapstone.topology.new { name = "star" }
+      local hub = t:switch "hub"
+      for i = 1, 12 do
+        t:link(t:device("d" .. i, { kind = "mine" }), hub, { bandwidth = 10e9, latency = 1e-7, half_size = half })
+      end
+      local auto = meet(t, bytes, "auto", { links = "shared" })
+      for _, sync in ipairs(considered) do
+        local other = meet(t, bytes, sync, { links = "shared" })
+        assert(auto <= other * (1 + 1e-6), ("half of %g, %d bytes: %g, %s takes %g"):format(half, bytes, auto, sync, other))
+      end
+    end
+  end
+end)
+
 claim("a tensor is cut into as many chunks as were asked for", function()
   local t = star(8)
   for _, algorithm in ipairs { "tree", "double_tree" } do

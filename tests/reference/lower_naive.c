@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/collective_choose.h"
+#include "graph/collective_price.h"
 
 /* What arrives somewhere: tasks first .. first + n - 1 of a message that began with task `began`.
  */
@@ -636,6 +636,65 @@ typedef struct meeting {
     ss_party party;
 } meeting;
 
+/* What it takes by the price, or as one task by the form if that is more: of as many bytes, or where times are
+ * straight lines in bytes, of a share of many. */
+static double seconds_by(const naive *w, const meeting *m, ss_pricer *pricer)
+{
+    ss_error err;
+    ss_price price;
+    ss_lower_options o = *w->o;
+    ss_collective c = m->c;
+    bool once = o.aggregate, laws = w->t->laws && !o.ideal_links;
+    if (once) {
+        o.links = SS_LINKS_SHARED;
+        o.segment_bytes = 0;
+    }
+    if (!laws && o.segment_bytes <= 0)
+        c.bytes = (int64_t)1 << 40;
+    double share = (double)m->c.bytes / (double)c.bytes;
+    must(ss_price_collective(pricer, &c, &m->party, &o, &price, &err), &err);
+    double seconds = price.latency_s + share * price.transfer_s;
+    if (!once)
+        return seconds;
+    ss_messages list = {0};
+    ss_wire inside, across;
+    must(ss_collective_messages(&c, &list, &err), &err);
+    must(ss_collective_wires(&c, &m->party, &list, &inside, &across, &err), &err);
+    ss_messages_free(&list);
+    double all = ss_collective_seconds(&c, inside, across);
+    inside.bytes_per_s = across.bytes_per_s = INFINITY;
+    double latency = ss_collective_seconds(&c, inside, across);
+    return fmax(seconds, latency + share * (all - latency));
+}
+
+/* Of all that are considered the one that takes least, the first of equal ones. */
+static void choose(const naive *w, meeting *m)
+{
+    static const uint32_t chunks[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
+    ss_error err;
+    ss_pricer *pricer;
+    meeting x = *m;
+    double least = INFINITY;
+    uint32_t asked = m->c.chunks; /* 0: nobody says how many */
+    must(ss_pricer_new(&pricer, &err), &err);
+    for (uint32_t a = 0; a < SS_ALGORITHMS; a++)
+        for (uint32_t k = 0; k < sizeof chunks / sizeof *chunks; k++) {
+            bool cut = a == SS_DOUBLE_TREE;
+            x.c.algorithm = (ss_algorithm)a;
+            x.c.chunks = cut && asked ? asked : chunks[k];
+            if (!ss_collective_is_considered(&x.c) || (k && (asked || !cut)) ||
+                (cut && x.c.chunks > m->c.bytes))
+                continue;
+            double seconds = seconds_by(w, &x, pricer);
+            if (!(seconds < least))
+                continue;
+            least = seconds;
+            m->c.algorithm = x.c.algorithm;
+            m->c.chunks = x.c.chunks;
+        }
+    ss_pricer_free(pricer);
+}
+
 static void meeting_of(naive *w, const naive_shard *x, meeting *m)
 {
     static const ss_algorithm by[SS_SYNCS] = {[SS_SYNC_RING] = SS_RING,
@@ -657,11 +716,8 @@ static void meeting_of(naive *w, const naive_shard *x, meeting *m)
     m->c = (ss_collective){SS_ALL_REDUCE,    by[w->o->sync], x->devices, bytes,
                            (uint32_t)chunks, m->machine,     &m->tree};
     if (w->o->sync == SS_SYNC_AUTO) {
-        ss_party alone = m->party; /* with routes that nobody asked before */
         m->c.chunks = chunk ? m->c.chunks : 0;
-        must(ss_routes_new(w->t, &alone.routes, &err), &err);
-        must(ss_choose_collective_again(&m->c, &alone, w->o, &err), &err);
-        ss_routes_free(alone.routes);
+        choose(w, m);
     }
     if (m->c.algorithm == SS_IN_NETWORK)
         must(ss_reduction_tree_make(w->t, w->r, m->device, x->devices, &m->tree, &err), &err);

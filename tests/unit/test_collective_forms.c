@@ -487,13 +487,24 @@ static void the_least_price_is_chosen(void)
     drop(&same);
 }
 
-/* With routes that nobody asked before. */
+/* With routes that nobody asked before; where prices are no straight lines in bytes, by itself. */
 static ss_status choose_anew(ss_collective *c, ss_party p, const ss_lower_options *o)
 {
+    ss_price price;
+    if ((p.topology->laws && !o->ideal_links) || o->segment_bytes > 0)
+        return ss_choose_collective(pricer, c, &p, o, &price, &err);
     net_must(ss_routes_new(p.topology, &p.routes, &err), &err);
     ss_status s = ss_choose_collective_again(c, &p, o, &err);
     ss_routes_free(p.routes);
     return s;
+}
+
+static bool is_chosen_anew(const ss_collective *asked, const ss_party *p, const ss_lower_options *o)
+{
+    ss_collective c = *asked, d = *asked;
+    net_must(ss_choose_collective_again(&c, p, o, &err), &err);
+    net_must(choose_anew(&d, *p, o), &err);
+    return c.algorithm == d.algorithm && c.chunks == d.chunks;
 }
 
 static ss_lower_options nth_options(uint32_t i)
@@ -546,14 +557,66 @@ static void a_choice_does_not_hang_on_those_before(void)
                            .bytes = sizes[(seed >> 24) % 6],
                            .chunks = i % 11 ? 0 : 3,
                            .machine = i % 5 ? w.machine + from : NULL};
-        ss_collective d = c;
-        CHECK_OK(ss_choose_collective_again(&c, &p, &o, &err));
-        CHECK_OK(choose_anew(&d, p, &o));
-        CHECK(c.algorithm == d.algorithm && c.chunks == d.chunks, "%u, %lld bytes: %s, %s", i,
-              (long long)c.bytes, ss_algorithm_name(c.algorithm), ss_algorithm_name(d.algorithm));
+        CHECK(is_chosen_anew(&c, &p, &o), "%u, %lld bytes", i, (long long)c.bytes);
         if (i % 4000 == 3999)
             drop(&w);
     }
+}
+
+/* Far more sizes, members and machines than are kept: each drives another one out, and is not taken for it. */
+static void what_is_kept_of_others_is_not_taken(void)
+{
+    world laws = make_uneven(true), none = make_uneven(false);
+    ss_lower_options o = ss_lower_options_start();
+    o.links = SS_LINKS_SHARED;
+    for (uint32_t i = 0, seed = 7; i < 3000; i++) {
+        ss_party p = party(&laws), q = party(&none);
+        ss_collective c = {.operation = SS_ALL_REDUCE, .members = 7, .machine = laws.machine};
+        c.bytes = 1 + (int64_t)exp(i * 20.0 / 3000);
+        CHECK(is_chosen_anew(&c, &p, &o), "%lld bytes", (long long)c.bytes);
+        ss_device members[6];
+        uint32_t machine[6];
+        for (uint32_t k = 0; k < 6; k++) {
+            seed = seed * 1664525 + 1013904223;
+            members[k] = none.device[4 * k + (seed >> 16) % 4];
+            machine[k] = 1 + (i % 2 ? k / 3 : k % 3);
+        }
+        ss_collective d = {
+            .operation = SS_ALL_REDUCE, .members = 6, .bytes = 300000, .machine = machine};
+        q.device = members;
+        CHECK(is_chosen_anew(&d, &q, &o), "members %u", i);
+        q.device = none.device + 5;
+        CHECK(is_chosen_anew(&d, &q, &o), "machines %u", i);
+    }
+    drop(&laws);
+    drop(&none);
+}
+
+/* A chain without latencies is the faster the more chunks it has, and a tensor of five bytes has five at most. */
+static void no_more_chunks_than_bytes_are_chosen(void)
+{
+    world w = make(STAR, 9, 1);
+    for (uint32_t l = 1; l <= w.t->links; l++) {
+        ss_link_def def = w.t->link[l].def;
+        def.latency_s = 0;
+        net_must(ss_topology_set_link(w.t, (ss_link){l}, &def, &err), &err);
+    }
+    ss_routes_free(w.routes);
+    net_must(ss_routes_new(w.t, &w.routes, &err), &err);
+    ss_lower_options o = ss_lower_options_start();
+    ss_party p = party(&w);
+    o.links = SS_LINKS_SHARED;
+    const struct {
+        int64_t bytes;
+        uint32_t chunks;
+    } sizes[] = {{1 << 20, 256}, {5, 4}, {257, 256}, {200, 192}, {3, 3}};
+    for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        ss_collective c = {.operation = SS_BROADCAST, .members = 9, .bytes = sizes[i].bytes};
+        CHECK_OK(ss_choose_collective_again(&c, &p, &o, &err));
+        CHECK(c.algorithm == SS_RING && c.chunks == sizes[i].chunks, "%lld bytes: %s, %u chunks",
+              (long long)c.bytes, ss_algorithm_name(c.algorithm), c.chunks);
+    }
+    drop(&w);
 }
 
 /* Asked again, nothing is asked of memory. */
@@ -612,6 +675,8 @@ int main(void)
     RUN(messages_that_meet_on_links_are_priced_with_all_that_is_there);
     RUN(the_least_price_is_chosen);
     RUN(a_choice_does_not_hang_on_those_before);
+    RUN(what_is_kept_of_others_is_not_taken);
+    RUN(no_more_chunks_than_bytes_are_chosen);
     RUN(a_choice_is_kept);
     RUN(a_step_inside_machines_has_the_wire_of_inside);
     RUN(bus_bandwidth_is_that_of_the_links);
