@@ -109,9 +109,11 @@ typedef struct ss_collective {
  *                  three or more whose links each way are apart.  Of two members, and through one port a
  *                  member, both ways share their links, and it takes what the ring does: the price.
  *   tree           binary: the children of i are 2i + 1 and 2i + 2.  Reduce towards member 0, then
- *                  broadcast, whole tensor each time.  A port a member, in one chunk; with more an
- *                  estimate: each further chunk costs a latency, and as many of its bytes as the
- *                  busiest member sends.
+ *                  broadcast, whole tensor each time.  A port a member that takes one message after
+ *                  the other (fifo-path), in one chunk; with more an estimate: each further chunk costs
+ *                  a latency, and as many of its bytes as the busiest member sends.  Over shared links
+ *                  a member's two messages down go together and end together, and it takes longer:
+ *                  of 8 members the bytes of 9 messages and not of 8.
  *   double_tree    two binary trees, each for half of the tensor, whose inner members are leaves of
  *                  the other (Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth
  *                  broadcast, reduction and scan", Parallel Computing 2009), laid as NCCL lays them:
@@ -128,7 +130,9 @@ typedef struct ss_collective {
  *                  a link a pair; of unequal shares some bytes less.  A step all of whose pairs
  *                  are in machines takes the time of inside.
  *   two_level      members of a machine to their first, those to member 0, and back: FlexFlow's
- *                  runtime of 2018.  A port a member, machines of equal size.
+ *                  runtime of 2018.  A port a member that takes one message after the other
+ *                  (fifo-path), machines of equal size.  Over shared links all that the first one sends
+ *                  ends together: of 8 members in 2 machines the bytes of 11 messages and not of 8.
  *   hierarchical   rings: reduce-scatter inside machines, all-reduce across, for each share apart,
  *                  all-gather inside.  Shares are as many as the smallest machine has members; where
  *                  there are more, they first add theirs to those, and hear the result last.

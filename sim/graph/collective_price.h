@@ -14,7 +14,9 @@
  * Where no step has messages that meet, this is the form of collective.h for the largest latency and
  * the least bandwidth of each step.  Where they meet on shared links it is what those take, as far as
  * members wait for each other.  It is an estimate where members run ahead of a step, and of messages
- * that hold several links at once and block each other on them (fifo-path).
+ * that hold several links at once and block each other on them (fifo-path).  There it is too much for tree and
+ * two_level: what leaves one port at a step does so one after the other, and whoever hears first goes on; their
+ * form is right (of 8 members in 2 machines by two_level 8 messages, by the price 11).
  *
  * Laws of links (link_law.h), staging, segments and the limit of a flow count as the options say; the
  * weights of routes do not.
