@@ -40,7 +40,7 @@ claim("options that are misspelt, mistyped or out of bounds are refused by name"
   fails("option 'sizes' is empty", make.torus, { sizes = {} })
   fails("size 2 is 0; whole numbers from 1 are wanted", make.torus, { sizes = { 3, 0 } })
   fails("size 1 is 2.5", make.torus, { sizes = { 2.5 } })
-  fails("size 1 is four", make.torus, { sizes = { "four" } })
+  fails("size 1 is a string", make.torus, { sizes = { "four" } })
   fails("torus: this topology would have 2000000 devices; there are at most 1000000", make.torus,
     { sizes = { 1000, 1000, 2 } })
   fails("option 'machines' is empty", make.mixed_cluster, { machines = {} })
