@@ -17,6 +17,8 @@ claim("unknown options are refused with the nearest name", function()
   fails("unknown option 'zzzzzz'; there are", options, { zzzzzz = 3 }, presets)
   fails("there is a text without one", options, { "x" }, presets)
   fails("a table of options is expected, not a number", options, 7, presets)
+  fails("mine.own: unknown option 'layer'; did you mean 'layers'?", options, { layer = 3 }, presets, "mine.own")
+  fails("option 'speed' is not a number (nan)", options, { speed = 0 / 0 }, presets)
 end)
 
 claim("a preset says what its option may be", function()

@@ -6,13 +6,156 @@ local trial = require "soapstone.trial"
 
 local claim, equal, near, fails = check.claim, check.equal, check.near, check.fails
 
+local nan <const> = 0 / 0
+local model, quad = small.net(), small.quad()
+local simple = soapstone.problem { model = model, topology = quad }
+local whole = simple:strategy "whole"
+
 claim("what makes no sense is refused", function()
   fails("3 values and 2 have no common order", trial.tau, { 1, 2, 3 }, { 1, 2 })
   fails("2, 2 and 1 values are no two curves", trial.crossing, { 1, 2 }, { 3, 4 }, { 5 })
   fails("nothing in the list", trial.median, {})
-  fails("needs { simple =, broken =, strategies = }", trial.compare, {})
-  fails("unknown option 'proposal'", trial.compare, { proposal = 3 })
-  fails("searches is 0, where 1 or more are meant", trial.compare, { simple = 1, broken = 1, strategies = { 1 }, searches = 0 })
+end)
+
+claim("a list that is none, or has something else in it, is refused", function()
+  fails("trial.median: the list should be a list of numbers, not a number", trial.median, 3)
+  fails("trial.median: the list should be a list of numbers, not nothing", trial.median)
+  fails("trial.median: the list should be a list of numbers, and has 'first' in it", trial.median, { first = 1 })
+  fails("trial.median: the list should be a list of numbers, and has an entry 7 and none before it", trial.median, { [7] = 1 })
+  fails("trial.median: the list has no entry 2, and 3 of them", trial.median, { 1, nil, 3 })
+  fails("trial.median: entry 2 of the list should be a number, not a text", trial.median, { 1, "x" })
+  fails("trial.median: entry 3 of the list is not a number (nan)", trial.median, { 1, 2, nan })
+  equal(trial.median { 1, math.huge, 3 }, 3)
+end)
+
+claim("values and noise that have no order are refused", function()
+  fails("trial.tau: the first list should be a list of numbers, not a number", trial.tau, 3, 4)
+  fails("trial.tau: the second list should be a list of numbers, not nothing", trial.tau, { 3 })
+  fails("trial.tau: entry 2 of the first list should be a number, not a text", trial.tau, { 1, "x" }, { 1, 2 })
+  fails("trial.tau: entry 2 of the first list is not a number (nan)", trial.tau, { 1, nan }, { 1, 2 })
+  fails("trial.tau: entry 1 of the second list is -7; it must be above 0", trial.tau, { 1, 2 }, { -7, 2 })
+  local a, b = { 1, 2 }, { 3, 4 }
+  fails("trial.tau: the noise should be a table, not a number", trial.tau, a, b, 0.1)
+  fails("trial.tau: the noise should be { of the first list, of the second }, and has 'a' in it", trial.tau, a, b, { a = 0.1 })
+  fails("trial.tau: the noise of the first list should be a number, not a text", trial.tau, a, b, { "x" })
+  fails("trial.tau: the noise of the second list is -0.1; it must be at least 0", trial.tau, a, b, { 0.1, -0.1 })
+  fails("trial.tau: the noise of the first list has 3 entries for 2 values", trial.tau, a, b, { { 0, 0, 0 } })
+  fails("trial.tau: entry 2 of the noise of the second list is not a number (nan)", trial.tau, a, b, { 0, { 0, nan } })
+end)
+
+claim("curves and functions of which no place can be told are refused", function()
+  local x, a, b = { 1, 2 }, { 3, 4 }, { 4, 3 }
+  fails("trial.crossing: x should be a list of numbers, not a number", trial.crossing, 3)
+  fails("trial.crossing: entry 2 of the first curve is not a number (nan)", trial.crossing, x, { 1, nan }, b)
+  fails("trial.crossing: entry 1 of the second curve is inf; it must be finite", trial.crossing, x, a, { 1 / 0, 1 })
+  fails("trial.crossing: entry 1 of x, of which the logarithm is taken, is 0; it must be above 0", trial.crossing, { 0, 2 }, a, b, { log = true })
+  equal(trial.crossing({ 0, 2 }, a, b)[1].at, 1)
+  fails("trial.crossing: x goes from 1 on to 3 and then to 2; it must rise or fall throughout", trial.crossing, { 1, 3, 2 }, { 1, 2, 3 }, { 1, 2, 3 })
+  fails("x goes from 3 on to 1 and then to 2;", trial.crossing, { 3, 3, 1, 1, 2 }, { 1, 2, 3, 4, 5 }, { 1, 2, 3, 4, 5 })
+  equal(#trial.crossing({ 3, 2, 1 }, { 1, 2, 3 }, { 3, 2, 1 }), 1)
+  fails("trial.crossing: unknown option 'lgo'; did you mean 'log'?", trial.crossing, x, a, b, { lgo = true })
+  fails("trial.crossing: option 'log' should be true or false, not a text", trial.crossing, x, a, b, { log = "x" })
+
+  local function f(at) return at - 1.5 end
+  fails("trial.bisect: the first argument should be a function, not a number", trial.bisect, 3, 1, 2)
+  fails("trial.bisect: from should be a number, not a text", trial.bisect, f, "x", 2)
+  fails("trial.bisect: to is not a number (nan)", trial.bisect, f, 1, nan)
+  fails("trial.bisect: to is inf; it must be finite", trial.bisect, f, 1, 1 / 0)
+  fails("trial.bisect: from, of which the logarithm is taken, is -1; it must be above 0", trial.bisect, f, -1, 2, { log = true })
+  fails("trial.bisect: to, of which the logarithm is taken, is 0; it must be above 0", trial.bisect, f, 1, 0, { log = true })
+  fails("trial.bisect: option 'tolerance' is 0; it must be at least 1e-15", trial.bisect, f, 1, 2, { tolerance = 0 })
+  fails("trial.bisect: unknown option 'tolerence'; did you mean 'tolerance'?", trial.bisect, f, 1, 2, { tolerence = 0.1 })
+  fails("trial.bisect: what the function gave at 1 should be a number, not nothing", trial.bisect, function() end, 1, 2)
+  fails("trial.bisect: what the function gave at 2 is not a number (nan)", trial.bisect, function(at) return at < 2 and -1 or nan end, 1, 2)
+  near(trial.bisect(f, 1, 2, { tolerance = 1e-15 }), 1.5)
+  near(trial.bisect(f, 2, 1, { tolerance = 1e-15 }), 1.5)
+end)
+
+claim("strategies of what is no problem are refused", function()
+  fails("trial.onto: the first argument should be a problem, not a strategy", trial.onto, whole, simple)
+  fails("trial.onto: the second argument should be a strategy, not nothing", trial.onto, simple)
+  fails("trial.strategies: the first argument should be a problem, not a number", trial.strategies, 3)
+  fails("trial.strategies: option 'random' is -1; it must be at least 0", trial.strategies, simple, { random = -1 })
+  fails("trial.strategies: option 'seed' is -1; it must be at least 0", trial.strategies, simple, { seed = -1 })
+  fails("trial.strategies: unknown option 'randm'; did you mean 'random'?", trial.strategies, simple, { randm = 1 })
+  fails("trial.strategies: a table of options is expected, not a number", trial.strategies, simple, 3)
+end)
+
+claim("a trial of something else, or with options that are none, is refused", function()
+  local function refused(said, more)
+    local o = { simple = simple, broken = simple, strategies = { whole } }
+    for name, value in pairs(more) do o[name] = value end
+    fails("trial.compare: " .. said, trial.compare, o)
+  end
+  fails("trial.compare: option 'simple' should be a problem, not nothing", trial.compare)
+  fails("trial.compare: option 'strategies' should be a list of strategies, not nothing", trial.compare, { simple = simple, broken = simple })
+  fails("trial.compare: a table of options is expected, not a problem", trial.compare, simple)
+  refused("unknown option 'proposal'; did you mean 'proposals'?", { proposal = 3 })
+  refused("option 'simple' should be a problem, not a number", { simple = 3 })
+  refused("option 'broken' should be a problem, not a strategy", { broken = whole })
+  refused("option 'strategies' should be a list of strategies, not a strategy", { strategies = whole })
+  refused("option 'strategies' is a list with nothing in it", { strategies = {} })
+  refused("entry 2 of option 'strategies' should be a strategy, not a number", { strategies = { whole, 3 } })
+  refused("option 'searches' is 0; it must be at least 1", { searches = 0 })
+  refused("option 'proposals' is -1; it must be at least 0", { proposals = -1 })
+  refused("option 'runs' should be a whole number, such as 4000 or \"4k\", not a text", { runs = "x" })
+  refused("option 'runs' is -5; it must be at least 0", { runs = -5 })
+  refused("option 'most_runs' is 2.5, which is not a whole number", { most_runs = 2.5 })
+  refused("option 'seed' is -1; it must be at least 0", { seed = -1 })
+  refused("option 'seed' is 9007199254740993; it must be at most 9007199254740992", { seed = 9007199254740993 })
+  refused("option 'kept' should be a table, not a boolean", { kept = true })
+  refused("option 'kept' has in it what no trial kept", { kept = { [simple] = 3 } })
+  refused("option 'time' should be a function, not a number", { time = 3 })
+  refused("option 'scored_by' should be a function, not a problem", { scored_by = simple })
+end)
+
+claim("what functions of the script give to a trial is looked at", function()
+  local function refused(said, seconds, noise)
+    fails("trial.compare: " .. said, trial.compare, { simple = simple, broken = simple, strategies = { whole },
+      time = function() return seconds, noise end })
+  end
+  refused("the seconds that option 'time' gave for strategy 'whole' should be a number, not nothing")
+  refused("the seconds that option 'time' gave for strategy 'whole' is 0; it must be above 0", 0)
+  refused("the seconds that option 'time' gave for strategy 'whole' is not a number (nan)", nan)
+  refused("the seconds that option 'time' gave for strategy 'whole' is inf; it must be finite", 1 / 0)
+  refused("the noise that option 'time' gave for strategy 'whole' should be a number, not a text", 3, "x")
+  refused("the noise that option 'time' gave for strategy 'whole' is -0.5; it must be at least 0", 3, -0.5)
+  fails("trial.compare: what option 'scored_by' gave for search 1 should be a problem, not nothing", trial.compare,
+    { simple = simple, broken = simple, strategies = { whole }, scored_by = function() end })
+  local free = soapstone.problem { model = model, topology = quad, costs = soapstone.costs.given {
+    fc1 = { forward = 0, backward = 0 }, fc2 = { forward = 0, backward = 0 }, loss = { forward = 0, backward = 0 } } }
+  fails("trial.compare: strategy 'whole' takes no time, of which no share can be told", trial.compare,
+    { simple = free, broken = simple, strategies = { free:strategy "whole" } })
+end)
+
+claim("strengths of what is no problem are refused", function()
+  local function at() return simple end
+  local f = trial.overtaken
+  fails("trial.overtaken: the first argument should be a strategy, not a number", f, 3, whole, at, 1, 2)
+  fails("trial.overtaken: the second argument should be a strategy, not a problem", f, whole, simple, at, 1, 2)
+  fails("trial.overtaken: the third argument should be a function, not a problem", f, whole, whole, simple, 1, 2)
+  fails("trial.overtaken: from should be a number, not nothing", f, whole, whole, at)
+  fails("trial.overtaken: to is not a number (nan)", f, whole, whole, at, 1, nan)
+  fails("trial.overtaken: from, of which the logarithm is taken, is 0; it must be above 0", f, whole, whole, at, 0, 2, { log = true })
+  fails("trial.overtaken: option 'tolerance' is -1; it must be at least 1e-15", f, whole, whole, at, 1, 2, { tolerance = -1 })
+  fails("trial.overtaken: unknown option 'times'; did you mean 'time'?", f, whole, whole, at, 1, 2, { times = print })
+  fails("trial.overtaken: option 'time' should be a function, not a number", f, whole, whole, at, 1, 2, { time = 3 })
+  fails("trial.overtaken: what the third argument gave at 2 should be a problem, not a strategy", f, whole, whole, function() return whole end, 1, 2)
+  fails("trial.overtaken: the seconds that option 'time' gave for strategy 'whole' is -3; it must be above 0", f, whole, whole, at, 1, 2,
+    { time = function() return -3 end })
+end)
+
+claim("a sweep over no list, and a result that is no text, are refused", function()
+  local f = trial.sweep
+  fails("trial.sweep: the first argument should be a list of cells, not a number", f, 3, f)
+  fails("trial.sweep: the first argument should be a list of cells, and has 'a' in it", f, { a = 3 }, f)
+  fails("trial.sweep: the second argument should be a function, not nothing", f, { 3 })
+  fails("trial.sweep: option 'workers' is -1; it must be at least 0", f, { 3 }, f, { workers = -1 })
+  fails("trial.sweep: unknown option 'worker'; did you mean 'workers'?", f, { 3 }, f, { worker = 1 })
+  fails("trial.sweep: option 'cost' should be a function, not a number", f, { 3 }, f, { cost = 3 })
+  fails("trial.result: the format should be a text, not nothing", trial.result)
+  fails("trial.result: value 2 of the format: number expected, got string", trial.result, "%s %d", 3, "x")
+  fails("trial.result: the format is none: invalid conversion '%y'", trial.result, "%y", 3)
 end)
 
 claim("medians are in the middle", function()
@@ -68,9 +211,6 @@ claim("bisection comes as near as it was told", function()
   equal(trial.bisect(function(x) return x - 3 end, 3, 5), 3)
   equal(trial.bisect(function() return 1 end, 3, 5), nil)
 end)
-
-local model, quad = small.net(), small.quad()
-local simple = soapstone.problem { model = model, topology = quad }
 
 claim("a strategy goes onto a problem of another topology", function()
   local other = soapstone.problem { model = small.net(), topology = small.quad() }
@@ -178,14 +318,17 @@ claim("a regret is luck unless all that was found under the simple problem is sl
       all[#all + 1] = trial.onto(broken, strategy)
     end
   end
-  -- the same searches, of which the step times under the broken problem are made up
-  local function of(by_simple, by_broken, noise)
+  local best = math.huge
+  for _, strategy in ipairs(o.strategies) do best = math.min(best, broken:simulate(trial.onto(broken, strategy)).step_time) end
+  -- the same searches, of which the step times under the broken problem are made up, and that of the best of the list
+  local function of(by_simple, by_broken, noise, of_best)
+    noise = type(noise) == "table" and noise or { noise or 0, noise or 0, noise or 0 }
     function o.time(problem, strategy)
       for k = 1, problem == broken and 3 or 0 do
-        if strategy == trial.onto(broken, found[k].found.simple) then return by_simple[k], noise or 0 end
-        if strategy == trial.onto(broken, found[k].found.broken) then return by_broken[k], noise or 0 end
+        if strategy == trial.onto(broken, found[k].found.simple) then return by_simple[k], noise[k] end
+        if strategy == trial.onto(broken, found[k].found.broken) then return by_broken[k], noise[k] end
       end
-      return 1e6 * problem:simulate(strategy).step_time
+      return (of_best or 100) * (problem:simulate(strategy).step_time / best)
     end
     return trial.compare(o)
   end
@@ -204,7 +347,22 @@ claim("a regret is luck unless all that was found under the simple problem is sl
   equal(t.searches[2].regret, 0)
   equal(of({ 5, 6, 9 }, { 4, 4.5, 4.9 }, 0.3).mark, "noise")
   equal(of({ 5, 6, 9 }, { 4, 4.5, 4.9 }, 0.2).mark, nil)
+  equal(of({ 5, 6, 9 }, { 4, 4.5, 4.9 }, 0.25).mark, "noise") -- as much as the regret is too much
   equal(of({ 4, 4, 4 }, { 5, 5, 6 }).mark, "none")
+  equal(of({ 4, 4, 9 }, { 5, 5, 6 }).mark, "luck") -- most searches found the fastest known, but not all
+  equal(of({ 5, 6, 9 }, { 4, 4.5, 5 }).mark, "luck") -- as slow is not slower
+  equal(of({ 5, 6, 9 }, { 4, 4.5, 5 - 1e-9 }).mark, nil)
+  -- the best of the list is known to every search under the broken problem, so none found worse
+  equal(of({ 5, 6, 9 }, { 4, 4.5, 20 }, 0, 4.9).mark, nil)
+  equal(of({ 5, 6, 9 }, { 4, 4.5, 20 }, 0, 5.1).mark, "luck")
+  -- of all noises the greatest counts, wherever it is
+  for k = 1, 3 do
+    local noise = { 0, 0, 0 }
+    noise[k] = 0.6
+    local noisy = of({ 5, 6, 9 }, { 4, 4.5, 4.9 }, noise)
+    near(noisy.regret_noise, k == 1 and 2 * 0.6 or 0.6) -- the first is that of the fastest, too
+    equal(noisy.mark, "noise")
+  end
 end)
 
 claim("a regret is told from noise where it is above it and every search has one", function()
@@ -262,6 +420,29 @@ claim("a chaotic step time is asked eight times where once says that it moves", 
   assert(spread(8) > spread(1))
 end)
 
+claim("each search scores by a problem of its own where a script says so", function()
+  local broken = soapstone.problem { model = model, topology = quad, links = "shared" }
+  local slow, asked = {}, {}
+  for k = 1, 3 do
+    slow[k] = soapstone.problem { model = model, topology = quad, chance = soapstone.chance { slow = { [k] = 9 } } }
+  end
+  local start = simple:strategy "data_parallel"
+  local t = trial.compare { simple = simple, broken = broken, strategies = { start }, proposals = 40, seed = 5, searches = 3,
+    scored_by = function(problem, k)
+      asked[#asked + 1] = (problem == simple and "simple " or problem == broken and "broken " or "") .. k
+      return slow[k]
+    end }
+  equal(table.concat(asked, ", "), "simple 1, simple 2, simple 3, broken 1, broken 2, broken 3")
+  for k, search in ipairs(t.searches) do
+    local function best(p) -- under it from the same seed, as a strategy of the broken problem
+      local found = soapstone.search.mcmc(p, { start = trial.onto(p, start), proposals = 40, seed = 4 + k, threads = 1 }):run().best
+      return trial.onto(broken, found)
+    end
+    assert(search.found.simple == best(slow[k]))
+    assert(best(slow[k]) ~= best(simple))
+  end
+end)
+
 claim("what a problem said is kept, and is of those strategies alone", function()
   local broken = soapstone.problem { model = model, topology = quad, links = "shared" }
   local list, kept = trial.strategies(simple), {}
@@ -314,7 +495,10 @@ local list = trial.sweep({ { a = 3 }, { a = 4, b = "it's" }, { a = 5 }, { a = 6 
   print "a cell talks"
   if arg[2] == "costs" then io.stderr:write(("cell %d in %s\n"):format(k, os.getenv "SOAPSTONE_SWEEP")) end
   return { k * cell.a, math.random(), "x\ny", { 0.1, cell.b } }
-end, { workers = tonumber(arg[1]), cost = arg[2] == "costs" and function(cell) return cell.a == 3 and 40 or cell.a end or nil })
+end, { workers = tonumber(arg[1]), cost = (arg[2] == "costs" or arg[2] == "free") and function(cell)
+  if arg[2] == "free" and cell.a > 3 then return nil end
+  return cell.a == 3 and 40 or cell.a
+end or nil })
 for i, r in ipairs(list) do print(i, r[1], r[2], r[3], r[4][1], r[4][2]) end
 if arg[2] == "twice" then trial.sweep({}, print) end
 ]]
@@ -346,6 +530,9 @@ claim("a cell that fails names itself", function()
   check.contains(script(cells, "2 leaves"), "cell 3 (a 5): its process ended without a result")
   check.contains(script(cells, "2 function"), "cell 1 (a 3): a cell gives numbers, texts and tables of them, not a function")
   check.contains(script(cells, "1 twice"), "a script can have one sweep")
+  local said, status = script(cells, "2 free")
+  check.contains(said, "swept.lua:2: trial.sweep: what option 'cost' gave for cell 2 should be a number, not nothing")
+  equal(status, 2)
 end)
 
 claim("editors and the page know every function", function()

@@ -4,7 +4,8 @@
 --
 -- gives back a new table with every preset that was not overridden.  A name that is not in the
 -- presets is refused with the nearest one, and so is a value of another type; the error carries the
--- place in the user's script, not in the file that called this.
+-- place in the user's script, not in the file that called this.  It begins with the name of that file, or with
+-- a third argument: options(o, { seed = 0 }, "trial.compare").
 --
 -- What a preset says about its option:
 --   8        a whole number, at least 1      0        a whole number, at least 0
@@ -20,8 +21,9 @@
 --                                               or options.required("quantity", "B/s")
 
 local soapstone = require "soapstone"
+local wanted = require "soapstone.wanted"
 
-local nearest, ordered = soapstone.nearest, soapstone.pairs
+local nearest, ordered, kind_of = soapstone.nearest, soapstone.pairs, wanted.kind_of
 
 -- Every refusal begins with whose options they are: "nmt: option 'batch' is 0 ...".  Owners are the functions that
 -- called this, by what the script called: a function that hands its options on to another's is still the one.
@@ -50,16 +52,8 @@ end
 
 local Rule = {} -- the metatable of rules: tells them from tables that are presets
 
-local articles = {
-  ["nil"] = "nothing", boolean = "a boolean", number = "a number", string = "a text",
-  table = "a table", ["function"] = "a function",
-}
-local function kind_of(value)
-  return articles[type(value)] or tostring(value)
-end
-
-local function wrong(name, wanted, value)
-  refuse("option '%s' should be %s, not %s", name, wanted, kind_of(value))
+local function wrong(name, noun, value)
+  refuse("option '%s' should be %s, not %s", name, noun, kind_of(value))
 end
 
 local function limits(r, show)
@@ -123,7 +117,7 @@ function read.quantity(name, value, r)
     wrong(name, ("a number or a text with its unit (%s)"):format(r.unit), value)
   end
   local ok, number = pcall(soapstone.unit.read, value, r.unit)
-  if not ok then refuse("option '%s': %s", name, (number:gsub("^.-: the quantity:? ?", ""))) end
+  if not ok then refuse("option '%s'%s", name, (number:gsub("^.-the quantity", ""))) end
   if r.slip and type(value) == "number" then refuse_slip(name, number, r.slip) end
   return bounded(name, number, r, function(x) return soapstone.unit.show(x, r.unit) end)
 end
@@ -198,11 +192,11 @@ local options = {}
 local Listing = {} -- the metatable of what leaves a function that is only asked for its options
 local listing = false
 
-local function make(_, given, presets)
+local function make(_, given, presets, owner)
   if listing then error(setmetatable({ presets = presets }, Listing), 0) end
   local caller = debug.getinfo(2, "Sf")
   local file = caller and caller.source:match "^@.-([^/]+)%.lua$"
-  whose = made[given] and made[given].whose or file and file .. ": " or ""
+  whose = made[given] and made[given].whose or (owner or file) and (owner or file) .. ": " or ""
   if file then owners[caller.func] = whose end
   if given ~= nil and type(given) ~= "table" then
     refuse("a table of options is expected, not %s", kind_of(given))

@@ -30,7 +30,7 @@ end
 
 local function read_seconds(value, what)
   local ok, seconds = pcall(soapstone.unit.read, value, "s")
-  if not ok then refuse("%s: %s", what, (seconds:gsub("^.-: the quantity:? ?", ""))) end
+  if not ok then refuse("%s%s", what, (seconds:gsub("^.-the quantity", ""))) end
   if not (seconds >= 0) then refuse("%s is %s s; it must be at least 0 s", what, seconds) end
   if seconds > LONGEST then refuse("%s is %s s; times end after 106 days (9.22e6 s)", what, seconds) end
   return seconds
@@ -61,6 +61,16 @@ local function check_options(given, known, what)
     end
   end
   return given
+end
+
+-- f(...), a function of the run that is called `name`: what it refuses is refused by the name that the script called.
+local function as(what, name, f, ...)
+  local answer = table.pack(pcall(f, ...))
+  if answer[1] then return table.unpack(answer, 2, answer.n) end
+  local message = answer[2]
+  local from, to = tostring(message):find(name .. ": ", 1, true)
+  if from then refuse("%s: %s", what, message:sub(to + 1)) end
+  return f(...) -- anything else is raised as it was: nothing was changed
 end
 
 -- A queue of any values, nil too.
@@ -185,7 +195,7 @@ function process.new(o)
   o = check_options(o, run_options, "process.new")
   local world = o.run
   if world == nil then
-    world = soapstone.run(o)
+    world = as("process.new", "soapstone.run", soapstone.run, o)
   else
     for name in ordered(o) do
       if name ~= "run" then refuse("process.new: option '%s' is of the run that was given: start it with it", name) end
@@ -434,7 +444,7 @@ function methods:join(...)
   local wait, world, left = { p = self, left = 0 }, self.sim.world, {}
   local until_then = read_timeout(self.sim, o, "p:join")
   for _, task in ipairs(list) do
-    if world:task(task).stage ~= "done" then left[#left + 1] = task end
+    if as("p:join", "run:task", world.task, world, task).stage ~= "done" then left[#left + 1] = task end
   end
   for _, task in ipairs(left) do
     wait.left = wait.left + 1
@@ -460,17 +470,28 @@ function methods:join(...)
   end)
 end
 
+local function name_of(p, o)
+  if o.name == nil then return p.name end
+  return o.name
+end
+
+local function compute(p, device, seconds, o, what)
+  local world = p.sim.world
+  return as(what, "run:compute", world.compute, world, device, seconds, { name = name_of(p, o) })
+end
+
 -- p:start(device, seconds, { name = }) -> task: a computation beside what the process does itself
 function methods:start(device, seconds, o)
   o = check_options(o, { "name" }, "p:start")
-  return self.sim.world:compute(device_of(self.sim, device, "p:start: the device"), seconds, { name = o.name or self.name })
+  device = device_of(self.sim, device, "p:start: the device")
+  return compute(self, device, seconds, o, "p:start")
 end
 
 -- p:execute(device, seconds, { name = }): computes, and goes on when that is done
 function methods:execute(device, seconds, o)
   o = check_options(o, { "name" }, "p:execute")
   device = device_of(self.sim, device, "p:execute: the device")
-  self:join(self.sim.world:compute(device, seconds, { name = o.name or self.name }))
+  self:join(compute(self, device, seconds, o, "p:execute"))
 end
 
 local function post(p, to, bytes, value, o, what)
@@ -483,7 +504,8 @@ local function post(p, to, bytes, value, o, what)
   if not box.device then
     refuse("%s: %s is on no device, and a message needs to go somewhere", what, tostring(box))
   end
-  local task = p.sim.world:send(from, box.device, bytes, { name = o.name or p.name, route = o.route })
+  local world = p.sim.world
+  local task = as(what, "run:send", world.send, world, from, box.device, bytes, { name = name_of(p, o), route = o.route })
   p.sim.arriving[task] = { box = box, value = value, from = p }
   return task
 end

@@ -8,15 +8,20 @@
 -- broken one does (Kendall's tau)?  And what does it cost to decide by it (regret)?  The second half spreads the cells
 -- of a sweep over processes.
 
+local options = require "soapstone.options"
 local soapstone = require "soapstone"
+local wanted = require "soapstone.wanted"
 
 local trial = {}
 
 local refuse = soapstone.refuse
 
+local MOST_SEED <const> = 2 ^ 53 | 0 -- of a search
+
 -- -- numbers ----------------------------------------------------------------------------------------------
 
 function trial.median(list)
+  wanted.numbers("trial.median", "the list", list, { infinite = true })
   if #list == 0 then refuse "trial.median: there is nothing in the list" end
   local sorted = table.move(list, 1, #list, 1, {})
   table.sort(sorted)
@@ -29,13 +34,30 @@ local function sign_of(a, b, noise)
   return a < b and -1 or 1
 end
 
+local function check_tau(a, b, noise)
+  local owner <const> = "trial.tau"
+  wanted.numbers(owner, "the first list", a, { above = 0, infinite = true })
+  wanted.numbers(owner, "the second list", b, { above = 0, infinite = true })
+  if #a ~= #b then refuse("%s: %d values and %d have no common order", owner, #a, #b) end
+  if noise ~= nil then wanted.table(owner, "the noise", noise) end
+  for key, one in soapstone.pairs(noise or {}) do
+    if key ~= 1 and key ~= 2 then refuse("%s: the noise should be { of the first list, of the second }, and has '%s' in it", owner, key) end
+    local name = ("the noise of the %s list"):format(key == 1 and "first" or "second")
+    if type(one) ~= "table" then
+      wanted.number(owner, name, one, { min = 0, infinite = true })
+    elseif #wanted.numbers(owner, name, one, { min = 0, infinite = true }) ~= #a then
+      refuse("%s: %s has %d entries for %d values", owner, name, #one, #a)
+    end
+  end
+end
+
 -- Kendall's tau-b (Kendall, The treatment of ties in ranking problems, Biometrika 33, 1945) between the orders of two lists
 -- of positive values, and how many pairs `agree`, are `against`, and are `tied` in one of them or in both.  Two values that
 -- differ by no more than the noise, as a share of the lesser one, are tied.  `noise` is { of the first list, of the second },
 -- each a number or a list of a number for each value, of which the greater of the two counts; none unless given.  nil where
 -- a list is all ties: it has no order.
 function trial.tau(a, b, noise)
-  if #a ~= #b then refuse("trial.tau: %d values and %d have no common order", #a, #b) end
+  check_tau(a, b, noise)
   local function of(list, i, k)
     if type(list) ~= "table" then return list or 0 end
     return math.max(list[i], list[k])
@@ -71,11 +93,27 @@ local function between(x, k, a, b, log)
   return x[k] + (x[k + 1] - x[k]) * part
 end
 
+local function check_curves(x, a, b, log)
+  local owner <const> = "trial.crossing"
+  wanted.numbers(owner, log and "x, of which the logarithm is taken," or "x", x, { above = log and 0 or nil })
+  wanted.numbers(owner, "the first curve", a)
+  wanted.numbers(owner, "the second curve", b)
+  if #x ~= #a or #x ~= #b then refuse("%s: %d, %d and %d values are no two curves", owner, #x, #a, #b) end
+  local rises, falls
+  for k = 2, #x do
+    rises, falls = rises or x[k] > x[k - 1], falls or x[k] < x[k - 1]
+    if rises and falls then
+      refuse("%s: x goes from %s on to %s and then to %s; it must rise or fall throughout", owner, x[1], x[k - 1], x[k])
+    end
+  end
+end
+
 -- Where two curves over the same x cross: a list of { at, below = "a" or "b" }, which of them is below before.  Between two x
 -- their difference is a straight line, over x or (log = true) over its logarithm.
-function trial.crossing(x, a, b, options)
-  if #x ~= #a or #x ~= #b then refuse("trial.crossing: %d, %d and %d values are no two curves", #x, #a, #b) end
-  local log, found, before, at = options and options.log, {}, 0, nil
+function trial.crossing(x, a, b, o)
+  o = options(o, { log = false }, "trial.crossing")
+  check_curves(x, a, b, o.log)
+  local log, found, before, at = o.log, {}, 0, nil
   for k = 1, #x do
     local now = sign_of(a[k], b[k], 0)
     if now ~= 0 and before ~= 0 and now ~= before then
@@ -87,19 +125,32 @@ function trial.crossing(x, a, b, options)
   return found
 end
 
+local function check_ends(owner, from, to, log)
+  local bounds = log and { above = 0 } or nil
+  wanted.number(owner, log and "from, of which the logarithm is taken," or "from", from, bounds)
+  wanted.number(owner, log and "to, of which the logarithm is taken," or "to", to, bounds)
+end
+
+-- Halving ends where a number near 1 has its neighbour, 2^-53 from it.
+local function tolerance_of(preset) return options.number(preset, { min = 1e-15, max = 1 }) end
+
 -- The place between from and to where f(x), a difference, changes its sign, to a share of `tolerance` (0.001 unless given) of what
 -- is between, halved in x or (log = true) in its logarithm; nil if the sign is the same at both ends.
-function trial.bisect(f, from, to, options)
-  local log, tolerance = options and options.log, options and options.tolerance or 1e-3
+function trial.bisect(f, from, to, o)
+  o = options(o, { log = false, tolerance = tolerance_of(1e-3) }, "trial.bisect")
+  wanted.func("trial.bisect", "the first argument", f)
+  check_ends("trial.bisect", from, to, o.log)
+  local log, tolerance = o.log, o.tolerance
   local function place(part) return log and from * (to / from) ^ part or from + (to - from) * part end
+  local function at(x) return wanted.number("trial.bisect", ("what the function gave at %s"):format(x), f(x), { infinite = true }) end
   local low, high = 0, 1
-  local below, above = f(from), f(to)
+  local below, above = at(from), at(to)
   if below == 0 then return from end
   if above == 0 then return to end
   if (below < 0) == (above < 0) then return nil end
   while high - low > tolerance do
     local middle = (low + high) / 2
-    local value = f(place(middle))
+    local value = at(place(middle))
     if value == 0 then return place(middle) end
     if (value < 0) == (below < 0) then low = middle else high = middle end
   end
@@ -110,6 +161,8 @@ end
 
 -- The same degrees and devices in a problem whose model has those operators and whose topology as many devices.
 function trial.onto(problem, strategy)
+  wanted.problem("trial.onto", "the first argument", problem)
+  wanted.strategy("trial.onto", "the second argument", strategy)
   local from = strategy.problem
   if from == problem or (from.model == problem.model and from.topology == problem.topology) then return strategy end
   local copy = problem:strategy("whole", { name = strategy.name })
@@ -152,9 +205,10 @@ end
 -- A list of strategies that people would try on a problem: the ready-made ones, parameters split in 2, 4, ... parts (of
 -- neighbours, "tensor 4", and of devices far apart, "tensor 4 apart") with samples over the rest, and `random` ones (0
 -- unless given) from `seed`.  What comes out equal is there once.
-function trial.strategies(problem, options)
-  local random, seed = options and options.random or 0, options and options.seed or 0
-  local list = {}
+function trial.strategies(problem, o)
+  wanted.problem("trial.strategies", "the first argument", problem)
+  o = options(o, { random = 0, seed = options.count(0, { min = 0, max = MOST_SEED }) }, "trial.strategies")
+  local random, seed, list = o.random, o.seed, {}
   local function add(strategy)
     for _, there in ipairs(list) do
       if there == strategy then return end
@@ -181,8 +235,7 @@ end
 
 -- -- the trial --------------------------------------------------------------------------------------------
 
-local presets = { proposals = 0, searches = 1, seed = 0, runs = 4, most_runs = 8, kept = false, simple = false, broken = false, strategies = false,
-  time = false, scored_by = false }
+local MOST_RUNS <const> = 8 -- unless given, of a step that is simulated
 
 -- The step time, and how far it moves when durations do by a picosecond, in so many runs.
 local function simulated(runs)
@@ -208,15 +261,32 @@ local function errors_of(rows)
   return { median = trial.median(errors), worst = worst }
 end
 
-local function check(o)
-  for name in soapstone.pairs(o) do
-    if presets[name] == nil then refuse("trial.compare: unknown option '%s'", name) end
+-- time(problem, strategy) of a script, of which nothing is taken unseen.
+local function looked_at(owner, time)
+  return function(problem, strategy, more)
+    local seconds, noise = time(problem, strategy, more)
+    local of = ("that option 'time' gave for strategy '%s'"):format(strategy.name)
+    wanted.number(owner, "the seconds " .. of, seconds, { above = 0 })
+    return seconds, noise == nil and 0 or wanted.number(owner, "the noise " .. of, noise, { min = 0 })
   end
-  if not (o.simple and o.broken and o.strategies and o.strategies[1]) then
-    refuse "trial.compare needs { simple =, broken =, strategies = }: two problems and a list that is not empty"
-  end
-  local searches = math.tointeger(o.searches or presets.searches)
-  if not searches or searches < 1 then refuse("trial.compare: searches is %s, where 1 or more are meant", o.searches) end
+end
+
+local function read(o)
+  local owner <const> = "trial.compare"
+  o = options(o, {
+    simple = options.any(), broken = options.any(), strategies = options.any(), kept = options.any(),
+    proposals = 0, searches = 1, seed = options.count(0, { min = 0, max = MOST_SEED }),
+    runs = options.count(4, { min = 0 }), most_runs = options.count(nil, { min = 0 }),
+    time = options.any(), scored_by = options.any(),
+  }, owner)
+  wanted.problem(owner, "option 'simple'", o.simple)
+  wanted.problem(owner, "option 'broken'", o.broken)
+  wanted.strategies(owner, "option 'strategies'", o.strategies)
+  if #o.strategies == 0 then refuse("%s: option 'strategies' is a list with nothing in it", owner) end
+  if o.kept ~= nil then wanted.table(owner, "option 'kept'", o.kept) end
+  if o.scored_by ~= nil then wanted.func(owner, "option 'scored_by'", o.scored_by) end
+  if o.time ~= nil then o.time = looked_at(owner, wanted.func(owner, "option 'time'", o.time)) end
+  return o
 end
 
 -- What a problem says of the strategies: them on it, seconds, the noise of each, the place of the best, and what each search
@@ -229,16 +299,20 @@ local function side(problem, o, time, proposals, searches, seed)
     for i, strategy in ipairs(o.strategies) do
       its.on[i] = trial.onto(problem, strategy)
       its.seconds[i], its.noise[i] = time(problem, its.on[i])
-      its.noise[i] = its.noise[i] or 0
+      if its.seconds[i] == 0 then refuse("trial.compare: strategy '%s' takes no time, of which no share can be told", strategy.name) end
       if its.seconds[i] < its.seconds[its.best] then its.best = i end
     end
     kept[problem] = its
   end
+  if type(its) ~= "table" or not its.on then refuse "trial.compare: option 'kept' has in it what no trial kept" end
   if #its.on ~= #o.strategies then
     refuse("trial.compare: what was kept is of %d strategies, and now there are %d", #its.on, #o.strategies)
   end
   for k = #its.found + 1, searches do
-    local scored = o.scored_by and o.scored_by(problem, k) or problem
+    local scored = problem
+    if o.scored_by then
+      scored = wanted.problem("trial.compare", ("what option 'scored_by' gave for search %d"):format(k), o.scored_by(problem, k))
+    end
     its.found[k] = search_from(scored, its.on[its.best], proposals, seed + k - 1)
   end
   return its
@@ -255,7 +329,6 @@ local function known_of(o, time, simple, broken, searches)
     end
     local one = { strategy = strategy }
     one.seconds, one.noise = time(o.broken, strategy)
-    one.noise = one.noise or 0
     list[#list + 1] = one
     return one
   end
@@ -334,12 +407,12 @@ end
 -- `most_runs` (8) say the noise of its two strategies.  `chosen` is the regret without a search, among the list.
 --
 -- time(problem, strategy), if given, says seconds and noise in place of one simulated step, but for the search; it is asked
--- for a noise of more runs, a third argument, where most_runs are given.  `kept`, a table, keeps what a problem said: trials of the same strategies that share it ask a problem once.  scored_by(problem, k), if
--- given, is the problem that search k scores by in place of a problem: one that is alike, but has luck of its own.
+-- for a noise of more runs, a third argument, where most_runs are given.  `kept`, a table, keeps what a problem said: trials of
+-- the same strategies that share it ask a problem once.  scored_by(problem, k), if given, is the problem that search k scores
+-- by in place of a problem: one that is alike, but has luck of its own.
 function trial.compare(o)
-  check(o)
-  local proposals, seed, searches = o.proposals or presets.proposals, o.seed or presets.seed, o.searches or presets.searches
-  local runs = o.runs or presets.runs
+  o = read(o)
+  local proposals, seed, searches, runs = o.proposals, o.seed, o.searches, o.runs
   local time = o.time or simulated(runs)
   local simple = side(o.simple, o, time, proposals, searches, seed)
   local broken = side(o.broken, o, time, proposals, searches, seed)
@@ -351,7 +424,7 @@ function trial.compare(o)
     noise = { simple = math.max(table.unpack(simple.noise)), broken = math.max(table.unpack(broken.noise)) },
     chosen = broken.seconds[simple.best] / broken.seconds[broken.best] - 1 }
   result.tau, result.pairs = trial.tau(simple.seconds, broken.seconds, { simple.noise, broken.noise })
-  local known, most, again = known_of(o, time, simple, broken, searches), o.most_runs or o.time and 0 or presets.most_runs, {}
+  local known, most, again = known_of(o, time, simple, broken, searches), o.most_runs or o.time and 0 or MOST_RUNS, {}
   local apart = is_apart(known)
   if apart and most > (o.time and 0 or runs) then
     settle(known, function(one)
@@ -368,16 +441,21 @@ end
 -- bisection finds a place where the difference of their step times changes its sign (there may be more).  nil and "never" where the
 -- first is no worse at `to`, nil and "before" where the second is no worse at `from`.  options.time is that of trial.compare;
 -- log and tolerance are those of trial.bisect, whose preset here is 0.01.
-function trial.overtaken(first, second, problem_at, from, to, options)
-  local o = options or {}
-  local time = o.time or simulated(0)
+function trial.overtaken(first, second, problem_at, from, to, o)
+  local owner <const> = "trial.overtaken"
+  wanted.strategy(owner, "the first argument", first)
+  wanted.strategy(owner, "the second argument", second)
+  wanted.func(owner, "the third argument", problem_at)
+  o = options(o, { log = false, tolerance = tolerance_of(0.01), time = options.any() }, owner)
+  check_ends(owner, from, to, o.log)
+  local time = o.time == nil and simulated(0) or looked_at(owner, wanted.func(owner, "option 'time'", o.time))
   local function ahead(x)
-    local problem = problem_at(x)
+    local problem = wanted.problem(owner, ("what the third argument gave at %s"):format(x), problem_at(x))
     return (time(problem, trial.onto(problem, first))) - (time(problem, trial.onto(problem, second)))
   end
   if ahead(to) <= 0 then return nil, "never" end
   if ahead(from) >= 0 then return nil, "before" end
-  return trial.bisect(ahead, from, to, { log = o.log, tolerance = o.tolerance or 0.01 })
+  return trial.bisect(ahead, from, to, { log = o.log, tolerance = o.tolerance })
 end
 
 -- -- sweeps over processes --------------------------------------------------------------------------------
@@ -445,7 +523,7 @@ local function deal(cells, n, cost)
   local order, costs, load, turns = {}, {}, {}, {}
   for i, cell in ipairs(cells) do
     order[i], turns[i] = i, turn(i, n)
-    costs[i] = cost and cost(cell)
+    costs[i] = cost and wanted.number("trial.sweep", ("what option 'cost' gave for cell %d"):format(i), cost(cell), { min = 0 })
   end
   if not cost then return turns end
   table.sort(order, function(a, b)
@@ -505,16 +583,18 @@ local swept = false
 -- the cells, at the one sweep that a script may have; so nothing but the cell, its number and the script's words may
 -- decide what comes out, and math.random begins anew in each cell.  What a cell prints is lost.  cost(cell), if given, is
 -- about how long it takes, in any unit, so that the processes end at about the same time.
-function trial.sweep(cells, run, options)
+function trial.sweep(cells, run, o)
+  wanted.list("trial.sweep", "the first argument", cells, "cells")
+  wanted.func("trial.sweep", "the second argument", run)
+  o = options(o, { workers = 0, cost = options.any() }, "trial.sweep")
+  if o.cost ~= nil then wanted.func("trial.sweep", "option 'cost'", o.cost) end
   if swept then refuse "trial.sweep: a script can have one sweep; put all cells into one list" end
   swept = true
   local k, n = (os.getenv "SOAPSTONE_SWEEP" or ""):match "^(%d+)/(%d+)$"
-  local cost = options and options.cost
-  if k then serve(cells, run, math.tointeger(k), deal(cells, math.tointeger(n), cost)) end
-  local workers = options and options.workers or 0
-  if workers == 0 then workers = processors() end
-  workers = math.min(workers, #cells)
-  local pipes, turns = workers > 1 and start_all(workers), deal(cells, workers, cost)
+  if k then serve(cells, run, math.tointeger(k), deal(cells, math.tointeger(n), o.cost)) end
+  local workers = math.min(o.workers == 0 and processors() or o.workers, #cells)
+  local turns = deal(cells, workers, o.cost)
+  local pipes = workers > 1 and start_all(workers)
   local results, wrong = {}, nil
   for i, cell in ipairs(cells) do
     soapstone.progress(("cell %d of %d: %s"):format(i, #cells, describe(cell)))
@@ -534,7 +614,12 @@ end
 
 -- The one sentence that an experiment ends with.
 function trial.result(format, ...)
-  print("\nresult: " .. format:format(...))
+  wanted.text("trial.result", "the format", format)
+  local ok, text = pcall(string.format, format, ...)
+  if ok then return print("\nresult: " .. text) end
+  local number, why = text:match "^bad argument #(%d+) to '.-' %((.*)%)$"
+  if number then refuse("trial.result: value %d of the format: %s", number - 1, why) end
+  refuse("trial.result: the format is none: %s", text)
 end
 
 return trial
