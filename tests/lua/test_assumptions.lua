@@ -114,6 +114,113 @@ claim("draws of luck are one verdict, their median, which is told apart where mo
   equal(table.concat(out.changes, ", "), "not told, not told, not told")
 end)
 
+claim("a wall compares searches with as many that do not know of it, and what is known of both", function()
+  local function one(seconds, bytes, noise) return { seconds = seconds, bytes = bytes, noise = noise or 0 } end
+  local list = { one(3, 10), one(2.4, 30) }
+  local function wall(knowing, ignoring, bytes)
+    local all = table.move(list, 1, #list, 1, {})
+    for _, found in ipairs { knowing, ignoring } do table.move(found, 1, #found, #all + 1, all) end
+    return common.behind_wall(list, knowing, ignoring, all, bytes)
+  end
+  local ignoring = { one(2, 21), one(2.5, 15), one(2.2, 40) }
+  local w = wall({ one(2.3, 15), one(2.1, 18), one(2.2, 25) }, ignoring, 20) -- the third does not fit, and the list is at hand
+  near(w.known, 0.05)
+  near(w.knowing[1], 0.05)
+  near(w.knowing[2], 0.15)
+  near(w.knowing[3], 0.5)
+  near(w.ignoring[1], 0.25)
+  near(w.ignoring[3], 0.5)
+  equal(w.mark, "luck")
+  equal(wall({ one(2.3, 15), one(2.1, 18), one(2.2, 15) }, ignoring, 20).mark, nil)
+  equal(wall({ one(2.3, 15), one(2.1, 18, 0.3), one(2.2, 15) }, { one(2, 21), one(2.5, 15, 0.2), one(2.2, 40) }, 20).mark, "noise")
+  equal(wall({ one(2, 21) }, { one(2, 21) }, 50).mark, "none")
+  local none = wall({ one(2, 21) }, ignoring, 5)
+  equal(none.known, math.huge)
+  equal(none.knowing[1], math.huge)
+  equal(none.mark, "")
+  equal(wall({ one(2.9, 6) }, { one(2, 21) }, 6).ignoring[1], math.huge) -- found nothing, and the others something
+  equal(common.fastest_of(list, 9), nil)
+  equal(common.fastest_of(list, 10).seconds, 3)
+end)
+
+-- What a function prints.
+local function printed(f)
+  local kept, lines = print, {}
+  print = function(text) lines[#lines + 1] = text end
+  local ok, wrong = pcall(f)
+  print = kept
+  if not ok then error(wrong, 0) end
+  return table.concat(lines, "\n")
+end
+
+-- A group with these places of each search and, for each strength, a regret of each search and whether it is told apart.
+local function group_of(x, changes, told, regrets)
+  local group = { network = "net", topology = "quad", devices = 4, x = x, changes = changes, verdicts = {} }
+  for i in ipairs(x) do
+    group.verdicts[i] = { regret = regrets[i], told = told[i], mark = not told[i] and "luck" or nil, least = regrets[i] / 2, most = 2 * regrets[i],
+      regrets = { regrets[i], regrets[i], regrets[i] }, noises = { 0, 0, 0 }, tau = 0.5, error = -0.5, worst = -0.6, pairs = { against = 0, tied = 0 }, strategies = 3,
+      best_simple = "a", best_broken = "b", chosen = 0, regret_noise = 0, noise = 0, under_broken = { least = 0, most = 0.0125 } }
+  end
+  return group
+end
+
+claim("a place is the median of the searches' and what is luck begins nothing", function()
+  local group = group_of({ 1, 1.25, 3 }, { 2.5, 1.2, 2 }, { false, false, true }, { 0, 0.2, 0.3 })
+  check.contains(common.conclusion({ group }, {}), "from: net 3; the two strategies change places at: net 2; at most it costs +30 %")
+  local text = printed(function() common.print_groups({ "network" }, { group }, {}) end)
+  check.contains(text, "net                3           3          3                 2  1.2 to 2.5  +30 %            +15 % to +60 %   3       0.50")
+  group.verdicts[2].told, group.verdicts[2].regret = true, 0.02 -- told apart, but below 5 %
+  text = printed(function() common.print_groups({ "network" }, { group }, {}) end)
+  check.contains(text, "net             1.25           3 ")
+end)
+
+claim("of an even number of places the median is the upper of the two in the middle, of draws and of searches", function()
+  equal(common.middle { 1, 2, 3, 4 }, 3)
+  equal(common.middle { 1, 2, 3 }, 2)
+  check.contains(common.conclusion({ group_of({ 1, 3 }, { 2, 1.2 }, { true, true }, { 0.1, 0.3 }) }, {}), "change places at: net 2;")
+  local draw = group_of({ 3 }, { 1.2, 2 }, { true }, { 0.3 })
+  equal(common.over({ draw, draw, draw }).changes[1], 2)
+end)
+
+claim("where strengths fall, so do places", function()
+  local falling = { group_of({ 0.5, 0.1 }, { 0.2, 0.4, 0.3 }, { true, true }, { 0.01, 0.3 }), group_of({ 0.5, 0.1 }, { 0.45 }, { true, true }, { 0.2, 0.3 }) }
+  check.contains(common.conclusion(falling, {}), "from: net 0.5 to 0.1; the two strategies change places at: net 0.45 to 0.3;")
+  falling[1].changes = { 0.2, "never", 0.3 }
+  check.contains(printed(function() common.print_groups({ "network" }, falling, {}) end), "0.3 to nowhere")
+end)
+
+claim("a table has what searches under the broken problem found beside the regret, and columns of one's own", function()
+  local text = printed(function() common.print_verdicts({ "network" }, "x", { group_of({ 2 }, {}, { false }, { 0.25 }) }, nil, { { "own", function(v) return v.best_broken .. "!" end } }) end)
+  check.contains(text, "+25 %: luck  +12 % to +50 %  +0.0 % to +1.2 %")
+  check.contains(text, "b!")
+end)
+
+claim("a figure has the reciprocal of what the simple problem says, and a point only where a regret is told apart", function()
+  equal(common.longer.value { error = -0.5 }, 2)
+  local report, drawn = require "soapstone.report", {}
+  local kept = report.draw
+  report.draw = function(_, series, path, options) drawn[path] = { series = series, options = options } end
+  local ok, wrong = pcall(common.draw, { folder = "f" }, "fig", { group_of({ 1, 2, 4 }, { 3 }, { false, true, true }, { 0.002, 0.3, 14 }) }, { title = "t", note = "first" })
+  report.draw = kept
+  assert(ok, wrong)
+  local both, regret = drawn["f/fig.svg"], drawn["f/fig-regret.svg"]
+  equal(both.options.from_x, regret.options.from_x)
+  equal(both.options.to_x, regret.options.to_x)
+  equal(regret.options.logy, true)
+  check.contains(regret.options.note, "first; the median of 3 searches, bars from the least to the most")
+  local points, lines = {}, {}
+  for _, one in ipairs(regret.series) do
+    if one.look == "points" then points[#points + 1] = one end
+    if one.label then lines[#lines + 1] = one end
+  end
+  equal(#points, 2) -- where it is told apart, and where the best strategy changes
+  equal(table.concat(points[1].x, " "), "2.0 4.0")
+  near(points[1].y[2], 1400)
+  equal(points[2].published, true)
+  equal(points[2].x[1], 3.0)
+  equal(lines[1].y[1], 1) -- 0.2 % stand at the lower edge
+end)
+
 claim("a regret that is not told apart counts as none", function()
   local function verdict(regret, told)
     return { regret = regret, told = told, mark = not told and "luck" or nil, least = 0.01, most = 1, regrets = { regret }, noises = { told and 0 or 1 }, tau = 0.5, error = 0 }

@@ -25,6 +25,8 @@ expect 2 "--topologies has 'rings' in it; did you mean ring?" a3_order --topolog
 expect 2 "option 'searches' is 0; it must be at least 1" a4_overhead --searches 0
 expect 2 "option 'draws' is 0; it must be at least 1" unstated --draws 0
 expect 2 "--shares has '1/2' in it, where numbers are expected" unstated --shares 1/2
+expect 2 "--shares has 2 in it, and a share of the memory that the fastest strategy holds is 1 at most" unstated --shares 0.5,2
+expect 2 "--jobs has 1.5 in it, and a number of jobs is whole" a2_two_jobs --jobs 1.5
 expect 2 "inception_v3 is asked on at most 8 devices; --most_inception says on how many" a4_overhead --networks inception_v3 --devices 16
 expect 2 "cell 1 (devices 6, network mlp, topology p100_cluster): " a3_order --networks mlp --orders shortest --devices 6
 has() { if grep -qF -- "$2" "$1"; then ok; else bad "$1 has no: $2"; fi; }

@@ -79,17 +79,17 @@ common.print_groups(columns, groups, {})
 local function row(group) return ("%s, %s"):format(group.network, group.topology) end
 local function draw(name, title, quantity, look)
   local all = { title = "Links with one message at a time, against links that are shared: " .. title, xlabel = "devices", logx = true, columns = 2, width = 7, ticks_at_values = true,
-    note = "segments: fifo-hop in up to 16 pieces; 1:4 is oversubscription" .. (quantity.bars and ("; bars: least and most of %d searches, a point: told apart from luck and noise, the grey line is 5 %%"):format(o.searches) or "") }
+    note = "segments: fifo-hop in up to 16 pieces; 1:4 is oversubscription" }
   for key, value in soapstone.pairs(look) do all[key] = value end
-  common.draw(o, "a2-sharing-" .. name, groups, all, row, { quantity })
+  common.draw(o, "a2-sharing" .. name, groups, all, row, { quantity })
 end
 local lowest = 0.9
 for _, group in ipairs(groups) do
   for _, v in ipairs(group.verdicts) do lowest = math.min(lowest, v.tau or 1) end
 end
-draw("error", "what they say of the median step", { name = "exclusive / shared", lines = { 1 }, value = function(v) return 1 + v.error end }, { logy = true })
-draw("order", "whether the order of strategies holds", common.tau, { from_y = math.min(0, math.floor(10 * lowest) / 10), to_y = 1 })
-draw("regret", "what it costs to choose by them", { name = "regret (%)", value = common.regret.value, bars = true, legend = true, lines = { 5 } }, {})
+draw("-error", "what they say of the median step", { name = "exclusive / shared", lines = { 1 }, value = function(v) return 1 + v.error end }, { logy = true })
+draw("-order", "whether the order of strategies holds", common.tau, { from_y = math.min(0, math.floor(10 * lowest) / 10), to_y = 1 })
+draw("", "what it costs to choose by them", common.regret, {})
 
 -- "alexnet in 3 of 8, first on 16 devices": the fewest at which the regret is told apart from noise and above 5 %
 local function from(those)

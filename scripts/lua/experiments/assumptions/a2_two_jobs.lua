@@ -27,7 +27,8 @@ local o = common.options("a2_two_jobs.lua: step times of equal jobs together ove
   { networks = "mlp", jobs = "1,2", leaves = 2, oversubscriptions = "4", hashes = 2, random = 1, proposals = 5, searches = 2 })
 
 local numbers = common.strengths("jobs", o.jobs, 1)
-for _, number in ipairs(numbers) do
+for i, number in ipairs(numbers) do
+  numbers[i] = math.tointeger(number) or options.refuse("--jobs has %g in it, and a number of jobs is whole", number)
   if number > o.leaves then options.refuse("--jobs has %d in it, and there are %d leaves of %d devices", number, o.leaves, SIZE) end
 end
 local cells = common.cells({ "oversubscription", arguments.numbers("oversubscriptions", o.oversubscriptions, 1) },
@@ -198,7 +199,7 @@ common.print_verdicts(columns, "jobs", cells)
 common.print_groups(columns, cells, {})
 report.draw("lines", curves, o.folder .. "/a2-two-jobs.svg", { title = ("Equal data-parallel jobs of %d devices on one fat tree: what a step takes"):format(SIZE), xlabel = "jobs",
   ylabel = "mean step time (ms)", columns = 2, width = 7, from_y = 0 })
-common.draw(o, "a2-two-jobs-order", cells, { title = "Other jobs on the network: what they do to the step, to the order of strategies, and to the choice", xlabel = "jobs" },
+common.draw(o, "a2-two-jobs-order", cells, { title = "Other jobs on the network: what they do to the step, to the order of strategies, and to the choice", xlabel = "jobs", luck = "hash" },
   function(cell) return ("%s, 1:%g"):format(cell.network, cell.oversubscription) end)
 
 local spread, parts = common.those(cells, { placed = "spread" }), {}

@@ -20,7 +20,8 @@ local o = common.options("a3_order.lua: error, order and regret of first come, f
   { networks = "mlp", topologies = "p100_cluster", devices = "4", orders = "shortest", random = 2, proposals = 5, searches = 2 })
 
 local how = { program = { order = "program" }, shortest = { order = "shortest" }, ["2 streams"] = { streams = 2 }, ["4 streams"] = { streams = 4 } }
-local orders = arguments.some("orders", o.orders:gsub("streams", " streams"):gsub("  ", " "), { "program", "shortest", "2 streams", "4 streams" })
+local orders = arguments.some("orders", o.orders, { "program", "shortest", "2_streams", "4_streams" })
+for k, order in ipairs(orders) do orders[k] = (order:gsub("_", " ")) end
 local cells = common.groups(o)
 
 local results = trial.sweep(cells, function(cell)
@@ -55,10 +56,9 @@ end
 local columns = { "order", "topology", "network" }
 common.print_verdicts(columns, "devices", groups)
 common.print_groups(columns, groups, {})
-for _, group in ipairs(groups) do group.label = ("%s, %s"):format(group.network, group.topology) end
 common.draw(o, "a3-order", groups, { title = "Other orders than first come, first served: what they do to the step, to the order of strategies, and to the choice",
   xlabel = "devices", logx = true, ticks_at_values = true },
-  function(group) return ({ program = "program order", shortest = "shortest first" })[group.order] or group.order end)
+  function(group) return ("%s, %s"):format(({ program = "program order", shortest = "shortest first" })[group.order] or group.order, group.topology) end)
 
 local parts = {}
 for _, order in ipairs(orders) do

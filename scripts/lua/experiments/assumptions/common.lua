@@ -186,13 +186,18 @@ end
 
 -- -- trials ---------------------------------------------------------------------------------------------------
 
--- A verdict as numbers and texts.
+-- A verdict as numbers and texts.  `under_broken` is the range of what each search under the broken problem knows, it or the list,
+-- over the fastest strategy known: a regret is luck where it reaches the least of the regrets.
 local function short(verdict)
-  local regrets, noises = {}, {}
-  for k, search in ipairs(verdict.searches) do regrets[k], noises[k] = search.regret, search.noise end
+  local regrets, noises, of_list, under = {}, {}, math.huge, {}
+  for _, row in ipairs(verdict.rows) do of_list = math.min(of_list, row.broken) end
+  for k, search in ipairs(verdict.searches) do
+    regrets[k], noises[k], under[k] = search.regret, search.noise, math.min(search.broken, of_list) / verdict.known.seconds - 1
+  end
   return { error = verdict.error.median, worst = verdict.error.worst, tau = verdict.tau, pairs = verdict.pairs,
     regret = verdict.regret, least = verdict.regrets.least, most = verdict.regrets.most, regret_noise = verdict.regret_noise,
     told = verdict.told, mark = verdict.mark, regrets = regrets, noises = noises,
+    under_broken = { least = math.min(table.unpack(under)), most = math.max(table.unpack(under)) },
     chosen = verdict.chosen, best_simple = verdict.best.simple, best_broken = verdict.best.broken,
     noise = math.max(verdict.noise.simple, verdict.noise.broken), strategies = #verdict.rows }
 end
@@ -221,6 +226,10 @@ function common.try(o, given)
   end
   return out
 end
+
+-- The one rule for the median of what may be a place that there is none of (math.huge): of an even number the upper of the two in the middle, since
+-- between a place and none there is none.  The list is sorted.
+function common.middle(list) return list[#list // 2 + 1] end
 
 -- The median of what value(verdict) says of verdicts, its least and its most; nil where it says nothing.
 local function spread_of(verdicts, value)
@@ -261,7 +270,7 @@ local function change_of(changes)
   local list = table.move(changes, 1, #changes, 1, {})
   local function rank(c) return c == "before" and -math.huge or tonumber(c) or math.huge end
   table.sort(list, function(a, b) return rank(a) < rank(b) end)
-  return list[(#list + 1) // 2]
+  return common.middle(list)
 end
 
 -- What common.try gave for several draws of luck, as one: of each strength the median over draws of their medians over searches,
@@ -284,6 +293,44 @@ function common.grouped(cells, results, x)
     cell.x, cell.verdicts, cell.changes = x, results[i].verdicts, results[i].changes
   end
   return cells
+end
+
+-- -- memory ------------------------------------------------------------------------------------------------
+
+local function better(one, other)
+  if one and other then return one.seconds < other.seconds and one or other end
+  return one or other
+end
+
+-- Of a list of { seconds, bytes } the fastest that has no more than so many bytes; nil if none has.
+function common.fastest_of(list, bytes)
+  local best
+  for _, one in ipairs(list) do
+    if one.bytes <= bytes then best = better(best, one) end
+  end
+  return best
+end
+
+-- How long what fits takes against the fastest of all that is known: `known`, the fastest known that fits, and, by search from the
+-- quickest, of those that know of the wall (`knowing`) and of as many with as many proposals that do not (`ignoring`): each with the list
+-- at hand, and math.huge where it has nothing that fits.  `mark` says what
+-- stands between the two, as that of trial.compare does; it is empty where nothing is known that fits.
+function common.behind_wall(list, knowing, ignoring, all, bytes)
+  local known, fastest, own = common.fastest_of(all, bytes), common.fastest_of(all, math.huge), common.fastest_of(list, bytes)
+  local wall = { known = known and known.seconds / fastest.seconds - 1 or math.huge, knowing = {}, ignoring = {} }
+  local noise = 0
+  local function behind(its)
+    local one = better(own, its and its.bytes <= bytes and its or nil)
+    if one and one ~= known then noise = math.max(noise, one.noise + known.noise) end
+    return one and one.seconds / fastest.seconds - 1 or math.huge
+  end
+  for k = 1, math.max(#knowing, 1) do wall.knowing[k], wall.ignoring[k] = behind(knowing[k]), behind(ignoring[k]) end
+  table.sort(wall.knowing)
+  table.sort(wall.ignoring)
+  local extra = (1 + common.middle(wall.ignoring)) / (1 + wall.known) - 1
+  wall.mark = not known and "" or wall.ignoring[#wall.ignoring] == wall.known and "none" or wall.ignoring[1] <= wall.knowing[#wall.knowing] and "luck"
+    or extra <= noise and "noise" or nil
+  return wall
 end
 
 -- -- words ------------------------------------------------------------------------------------------------
@@ -357,7 +404,7 @@ local function conclude(group)
   end
   table.sort(of_search, early)
   table.sort(changes, early)
-  return { told = told, passes = first_dear(group.x, y), of_search = of_search, change = changes[(#changes + 1) // 2 + (#changes + 1) % 2],
+  return { told = told, passes = first_dear(group.x, y), of_search = of_search, change = common.middle(changes),
     changes = changes, best = best and group.verdicts[best], at = best and group.x[best], tau = tau, early = early }
 end
 
@@ -504,8 +551,8 @@ local function of_draws(value, least, most, format)
 end
 
 -- A row for each strength of each group, the groups' own columns first; `name` is that of the strengths, and `noisy` what the
--- noise of a step time is, if it is not that of a picosecond.
-function common.print_verdicts(columns, name, groups, noisy)
+-- noise of a step time is, if it is not that of a picosecond.  `own`, if given, are columns { head, text(verdict) } after these.
+function common.print_verdicts(columns, name, groups, noisy, own)
   local rows, percent, drawn, by = {}, common.percent, groups[1].verdicts[1].draws, of_what(groups[1])
   local function add(list, ...) table.move({ ... }, 1, select("#", ...), #list + 1, list) end
   for _, group in ipairs(groups) do
@@ -515,16 +562,18 @@ function common.print_verdicts(columns, name, groups, noisy)
       add(row, group.x[i], v.strategies, of_draws(v.error, v.error_least, v.error_most, percent), percent(v.worst),
         of_draws(v.tau, v.tau_least, v.tau_most, function(tau) return ("%.2f"):format(tau) end), ("%d, %d"):format(v.pairs.against, v.pairs.tied),
         v.best_simple, v.best_broken, percent(v.regret) .. (v.told and "" or ": " .. v.mark), common.least_to_most(v))
-      if drawn then add(row, ("%d of %d"):format(v.draws.told, v.draws.all)) end
+      add(row, drawn and ("%d of %d"):format(v.draws.told, v.draws.all) or common.least_to_most(v.under_broken))
       add(row, percent(v.chosen), noise(v.regret_noise), noise(v.noise))
+      for _, column in ipairs(own or {}) do add(row, column[2](v)) end
       rows[#rows + 1] = row
     end
   end
   local heads = table.move(columns, 1, #columns, 1, {})
   add(heads, name, "strategies", "error", "worst", "tau", "pairs against, tied", "best, simple", "best, broken", "regret", "by " .. by)
-  if drawn then add(heads, "told in draws") end
+  add(heads, drawn and "told in draws" or "found under broken")
   noisy = noisy or "noise"
   add(heads, "of the list", noisy .. " of the regret", noisy .. " of the list")
+  for _, column in ipairs(own or {}) do add(heads, column[1]) end
   print(report.table(heads, rows))
 end
 
@@ -532,6 +581,7 @@ end
 
 local ROWS = 4 -- of panels in a figure, or of pairs of them
 local GREY = 7 -- black, of which pale lines are grey
+local FLOOR = 1 -- percent: below it a regret is drawn there, at the lower edge of a logarithmic axis
 
 -- The strengths of groups, each once, from the least.
 local function all_x(groups)
@@ -548,17 +598,21 @@ local function all_x(groups)
   return list
 end
 
--- Where something of the k-th of n colours stands, so that what is at one strength does not lie on top of each other.
-local function beside(look, all, x, k, n)
-  local part = (k - (n + 1) / 2) * 0.015
+-- So much of the whole range of x beyond x.
+local function moved(look, all, x, part)
+  if #all < 2 then return x == 0 and part or x * (1 + part) end
   return look.logx and x * (all[#all] / all[1]) ^ part or x + (all[#all] - all[1]) * part
 end
+
+-- Where something of the k-th of n colours stands, so that what is at one strength does not lie on top of each other.
+local function aside(k, n) return (k - (n + 1) / 2) * math.min(0.02, 0.12 / n) end
 
 -- Curves of a quantity { name, value(verdict), lines, bars } over the strengths of groups, in one panel: grey `lines` to measure
 -- by, a curve for each network and, of regrets, bars from the least to the most of the searches, points where it is told apart,
 -- and an open one where two strategies change places.
 local function curves(groups, panel, quantity, colours, look, all)
   local list, nan, scale = {}, 0 / 0, look.scale or 1
+  local function shown(percent) return quantity.bars and math.max(percent, FLOOR) or percent end
   for _, y in ipairs(quantity.lines or {}) do
     local grey = { panel = panel, colour = GREY, look = "lines", pale = true, x = {}, y = {} }
     for i, x in ipairs(all) do grey.x[i], grey.y[i] = x * scale, y end
@@ -567,14 +621,15 @@ local function curves(groups, panel, quantity, colours, look, all)
   for _, group in ipairs(groups) do
     local label = group.label or group.network
     local colour = colours[label]
-    local line = { label = (not quantity.bars or quantity.legend) and label or nil, panel = panel, colour = colour, look = quantity.bars and "lines" or "both", x = {}, y = {} }
+    local line = { label = label, panel = panel, colour = colour, look = quantity.bars and "lines" or "both", x = {}, y = {} }
     local bars = { panel = panel, colour = colour, look = "lines", pale = true, x = {}, y = {} }
     local told = { panel = panel, colour = colour, look = "points", x = {}, y = {} }
     for i, v in ipairs(group.verdicts) do
-      local x = scale * (quantity.bars and beside(look, all, group.x[i], colour, colours.count) or group.x[i])
-      line.x[i], line.y[i] = x, quantity.value(v, group) or nan
+      local x = scale * (quantity.bars and moved(look, all, group.x[i], aside(colour, colours.count)) or group.x[i])
+      local value = quantity.value(v, group)
+      line.x[i], line.y[i] = x, value and shown(value) or nan
       if quantity.bars then
-        for _, y in ipairs { 100 * v.least, 100 * v.most, nan } do
+        for _, y in ipairs { shown(100 * v.least), shown(100 * v.most), nan } do
           bars.x[#bars.x + 1], bars.y[#bars.y + 1] = x, y
         end
         if v.told then told.x[#told.x + 1], told.y[#told.y + 1] = x, line.y[i] end
@@ -585,7 +640,7 @@ local function curves(groups, panel, quantity, colours, look, all)
     if #told.x > 0 then list[#list + 1] = told end
     local change = quantity.bars and conclude(group).change
     if change and math.abs(change) < math.huge then
-      list[#list + 1] = { panel = panel, colour = colour, look = "points", published = true, x = { change * scale }, y = { 0 } }
+      list[#list + 1] = { panel = panel, colour = colour, look = "points", published = true, x = { change * scale }, y = { FLOOR } }
     end
   end
   return list
@@ -593,10 +648,10 @@ end
 
 common.longer = { name = "median, times longer", value = function(v) return 1 / (1 + v.error) end, lines = { 1 } }
 common.tau = { name = "tau", value = function(v) return v.tau end, lines = { 0, 1 } }
-common.regret = { name = "regret (%)", value = function(v) return 100 * v.regret end, bars = true, lines = { 5 } }
+common.regret = { name = "regret", value = function(v) return 100 * v.regret end, bars = true, lines = { 5 } }
 
--- What the signs of a figure mean, as far as it has them.
-local function note_of(groups, quantities)
+-- What the signs of a figure mean, as far as it has them; `luck` is the name of one draw of luck, "draw" unless given.
+local function note_of(groups, quantities, luck)
   local parts, has = {}, {}
   for _, quantity in ipairs(quantities) do has[quantity.name] = true end
   if has[common.longer.name] then parts[#parts + 1] = "times longer: the median of the strategies" end
@@ -604,15 +659,17 @@ local function note_of(groups, quantities)
   if has[common.regret.name] then
     local searches, places, drawn = 0, 0, of_what(groups[1]) == "draw"
     for _, group in ipairs(groups) do searches, places = math.max(searches, #group.verdicts[1].regrets), math.max(places, #group.changes) end
-    parts[#parts + 1] = ("regret: the median%s, a point where it is told apart from luck and noise%s; the grey line is 5 %%"):format(
-      searches > 1 and (" of %d %s, bars from the least to the most"):format(searches, drawn and "draws" or "searches") or "",
-      places > 0 and ", an open one where the best strategy changes" or "")
+    local many = drawn and (luck == "hash" and "hashes" or "draws") or "searches"
+    parts[#parts + 1] = ("the median%s, a point where it is told apart from luck and noise%s; at the lower edge %d %% or less; the grey line is 5 %%%s"):format(
+      searches > 1 and (" of %d %s, bars from the least to the most"):format(searches, many) or "",
+      places > 0 and ", an open one there where the best strategy changes" or "", FLOOR, searches > 1 and "; points are moved aside so that bars can be seen" or "")
   end
   return table.concat(parts, "; ")
 end
 
--- Error, order and regret of groups: a column for each of the quantities, a row for what row(group) says (topology and devices unless
--- given), in as many figures as they need.  look: that of plot.lines, and scale, of the strengths.
+-- Error and order of groups in one figure, and regret in another, NAME-regret.svg, with a logarithmic axis: a column for each of the
+-- quantities, a row for what row(group) says (topology and devices unless given), in as many figures as they need, all with the same
+-- x.  look: that of plot.lines (a note comes before those of the signs), and scale, of the strengths, and luck, the name of one draw.
 function common.draw(o, name, groups, look, row, quantities)
   row = row or function(group) return ("%d devices of %s"):format(group.devices, group.topology) end
   quantities = quantities or { common.longer, common.tau, common.regret }
@@ -629,20 +686,38 @@ function common.draw(o, name, groups, look, row, quantities)
       colours[label] = colours.count
     end
   end
-  local options = { columns = #quantities, width = math.max(7, 2.8 * #quantities), note = note_of(groups, quantities) }
-  for key, value in soapstone.pairs(look) do
-    if key ~= "scale" then options[key] = value end
-  end
-  local most = #quantities == 1 and 2 * ROWS or ROWS
-  for page = 0, (#rows - 1) // most do
-    local series = {}
-    for k = page * most + 1, math.min((page + 1) * most, #rows) do
-      for _, quantity in ipairs(quantities) do
-        local list = curves(by[rows[k]], quantity.name .. ": " .. rows[k], quantity, colours, look, all)
-        table.move(list, 1, #list, #series + 1, series)
-      end
+  local function draw(those, suffix, more)
+    local scale = look.scale or 1
+    local options = { columns = #those, width = math.max(7, 2.8 * #those), note = note_of(groups, those, look.luck),
+      from_x = scale * moved(look, all, all[1], -0.08), to_x = scale * moved(look, all, all[#all], 0.08) }
+    for key, value in soapstone.pairs(look) do
+      if key == "note" then value = value .. (options.note ~= "" and "; " .. options.note or "") end
+      if key ~= "scale" and key ~= "luck" then options[key] = value end
     end
-    report.draw("lines", series, ("%s/%s%s.svg"):format(o.folder, name, page > 0 and "-" .. page + 1 or ""), options)
+    for key, value in soapstone.pairs(more) do options[key] = value end
+    local most = #those == 1 and 2 * ROWS or ROWS
+    for page = 0, (#rows - 1) // most do
+      local series = {}
+      for k = page * most + 1, math.min((page + 1) * most, #rows) do
+        for _, quantity in ipairs(those) do
+          local panel = #those > 1 and quantity.name .. ": " .. rows[k] or rows[k]
+          local list = curves(by[rows[k]], panel, quantity, colours, look, all)
+          table.move(list, 1, #list, #series + 1, series)
+        end
+      end
+      report.draw("lines", series, ("%s/%s%s%s.svg"):format(o.folder, name, suffix, page > 0 and "-" .. page + 1 or ""), options)
+    end
+  end
+  local others, regret = {}, nil
+  for _, quantity in ipairs(quantities) do
+    if quantity.bars then regret = quantity else others[#others + 1] = quantity end
+  end
+  if #others > 0 then draw(others, "", #others == 1 and { ylabel = others[1].name, columns = 2 } or {}) end
+  local asked = {} -- numbers at the values would stand at all that are moved aside
+  for i, x in ipairs(all) do asked[i] = ("%g"):format(x) end
+  if regret then
+    draw({ regret }, "-regret", { ylabel = "regret (%)", columns = 2, logy = true, from_y = FLOOR * 0.9, ticks_at_values = false,
+      xlabel = look.ticks_at_values and ("%s (%s)"):format(look.xlabel, table.concat(asked, ", ")) or nil })
   end
 end
 

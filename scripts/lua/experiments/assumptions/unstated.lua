@@ -18,54 +18,54 @@ local common = require "scripts.lua.experiments.assumptions.common"
 local o = common.options("unstated.lua: error, order and regret of what the simulator assumes without a word.", {
   networks = "alexnet,inception_v3,nmt,rnnlm", topologies = "p100_cluster,fat_tree", devices = "4,8", cv = "0.02,0.05,0.1,0.2,0.4", draws = options.count(5, { min = 1 }),
   shares = "0.95,0.9,0.8,0.7,0.6", proposals = options.count(60, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
-}, { topologies = "p100_cluster,fat_tree,torus", devices = "4,8,16,32", proposals = 2000, searches = 5, runs = 4 },
-  { networks = "mlp", topologies = "p100_cluster", devices = "4", cv = "0.1", draws = 2, shares = "0.9,0.5", proposals = 5, searches = 2 })
+  wall_proposals = options.count(500, { min = 0 }), wall_searches = options.count(9, { min = 1 }),
+}, { topologies = "p100_cluster,fat_tree,torus", devices = "4,8,16,32", proposals = 2000, wall_proposals = 5000, searches = 5, runs = 4 },
+  { networks = "mlp", topologies = "p100_cluster", devices = "4", cv = "0.1", draws = 2, shares = "0.9,0.5", proposals = 5, searches = 2, wall_proposals = 5, wall_searches = 2 })
 
 local cvs, shares = common.strengths("cv", o.cv, 1e-6), common.strengths("shares", o.shares, 1e-6, true)
+if shares[1] > 1 then options.refuse("--shares has %g in it, and a share of the memory that the fastest strategy holds is 1 at most", shares[1]) end
 local cells = common.groups(o)
 
--- What a strategy takes, and holds on its fullest device, in bytes.
-local function held(problem, strategy, found)
+-- What a strategy takes, how far a picosecond moves it, and what it holds on its fullest device, in bytes.
+local function held(problem, strategy, name)
   local r <close> = problem:simulate(strategy)
-  return { name = found or strategy.name, strategy = strategy, seconds = r.step_time, bytes = report.fullest(r).peak_memory }
+  return { name = name or strategy.name, strategy = strategy, seconds = r.step_time, bytes = report.fullest(r).peak_memory,
+    noise = o.runs > 0 and r:sensitivity { runs = o.runs }.spread or 0 }
 end
 
-local function fastest_of(list, bytes)
-  local best
-  for _, one in ipairs(list) do
-    if one.bytes <= bytes and (not best or one.seconds < best.seconds) then best = one end
+-- What each of the searches with these options finds, of those that accept nothing else than what fits, if they have a wall.
+local function searched(simple, problem, start, memory, all)
+  local found = {}
+  for k = 1, o.wall_proposals > 0 and o.wall_searches or 0 do
+    local search <close> = soapstone.search.mcmc(problem, { start = trial.onto(problem, start.strategy), proposals = o.wall_proposals, seed = o.seed + k - 1, threads = 1, memory = memory })
+    found[k] = held(simple, trial.onto(simple, search:run().best), "found by a search")
+    all[#all + 1] = found[k]
   end
-  return best
+  return found
 end
 
--- The fastest strategy known to a search without end and, for each share of what that needs, the fastest known that fits:
--- `ignoring`, to that search, and `knowing`, with searches that accept nothing else, which begin there or at what needs least.
-local function with_walls(given, simple, strategies, found)
-  local list = {}
-  for i, strategy in ipairs(strategies) do list[i] = held(simple, strategy) end
-  for _, strategy in ipairs(found) do list[#list + 1] = held(simple, strategy, "found by a search") end
-  local fastest, least, out = fastest_of(list, math.huge), list[1], { walls = {} }
+-- The fastest strategy known to searches without end, and what is behind a wall for each share of what that needs.  Searches that
+-- know of it begin at the fastest of the list that fits, or at what of it needs least.
+local function with_walls(given, simple, strategies)
+  local list, all, found, out = {}, {}, {}, { walls = {} }
+  for i, strategy in ipairs(strategies) do
+    list[i] = held(simple, strategy)
+    all[i] = list[i]
+  end
+  local ignoring, least = searched(simple, simple, common.fastest_of(list, math.huge), "ignore", all), list[1]
+  local fastest = common.fastest_of(all, math.huge)
   for _, one in ipairs(list) do
     if one.bytes < least.bytes then least = one end
   end
   out.name, out.bytes, out.least = fastest.name, fastest.bytes, least.bytes
-  local all, ignoring = table.move(list, 1, #list, 1, {}), {}
   for k, share in ipairs(shares) do
     local own = {}
     for key, value in soapstone.pairs(given) do own[key] = value end
     own.topology = common.with_memory(given.topology, math.floor(share * fastest.bytes))
-    local walled = soapstone.problem(own)
-    ignoring[k] = fastest_of(list, share * fastest.bytes)
-    local start = trial.onto(walled, (ignoring[k] or least).strategy)
-    for seed = o.seed, o.proposals > 0 and o.seed + o.searches - 1 or 0 do
-      local search <close> = soapstone.search.mcmc(walled, { start = start, proposals = o.proposals, seed = seed, threads = 1, memory = "wall" })
-      all[#all + 1] = held(simple, trial.onto(simple, search:run().best), "found by a search")
-    end
+    found[k] = searched(simple, soapstone.problem(own), common.fastest_of(list, share * fastest.bytes) or least, "wall", all)
   end
-  out.seconds = fastest_of(all, math.huge).seconds
-  for k, share in ipairs(shares) do -- what fits a lower wall fits a higher one
-    local knowing = fastest_of(all, share * fastest.bytes)
-    out.walls[k] = { ignoring = ignoring[k] and ignoring[k].seconds, knowing = knowing and knowing.seconds }
+  for k, share in ipairs(shares) do -- what fits a lower wall fits a higher one: all is known when all has been searched
+    out.walls[k] = common.behind_wall(list, found[k], ignoring, all, share * fastest.bytes)
   end
   return out
 end
@@ -93,7 +93,7 @@ local results = trial.sweep(cells, function(cell)
     updates = try(function() return { update_passes = 3 } end, { cell.devices }).verdicts[1],
     sums = try(function() return { partial_sums = true } end, { cell.devices }).verdicts[1],
   }
-  out.memory = with_walls(given, simple, strategies, kept[simple].found)
+  out.memory = with_walls(given, simple, strategies)
   return out
 end, { workers = o.workers, cost = common.cost })
 
@@ -125,36 +125,56 @@ print "\nupdates and sums that take time"
 common.print_verdicts({ "broken", "network", "topology" }, "devices", free)
 common.print_groups({ "broken", "network", "topology" }, free, {})
 
--- memory: what the fastest that fits costs, and what of that a search which knew of the wall would have saved
+-- memory: how much longer what fits takes, by share; math.huge where nothing was found
+local function longer(cost) return cost == math.huge and "nothing found" or common.percent(cost) end
+local function of_searches(list)
+  local first, last = longer(list[1]), longer(list[#list])
+  return longer(common.middle(list)), first == last and first or first .. " to " .. last
+end
 local curves, rows, needs, walled = {}, {}, {}, {}
+local names = common.values(cells, "network")
 for i, cell in ipairs(cells) do
-  local memory, network = results[i].memory, cell.network
+  local memory, network, nan = results[i].memory, cell.network, 0 / 0
   local panel = ("%d devices of %s"):format(cell.devices, cell.topology)
-  local curve = { label = network, panel = panel, look = "both", x = { 1 }, y = { 0 } }
-  for k, name in ipairs(common.values(cells, "network")) do
-    if name == network then curve.colour = k end
-  end
-  local row = { network, cell.topology, cell.devices, memory.name, ("%.2f"):format(memory.bytes / 2.0 ^ 30), ("%.2f"):format(memory.least / 2.0 ^ 30) }
+  local colour = 1
+  while names[colour] ~= network do colour = colour + 1 end
+  local aside = 0.004 * (colour - (#names + 1) / 2)
+  local curve = { label = network, panel = panel, look = "both", colour = colour, x = { 1 }, y = { 0 } }
+  local bars = { panel = panel, look = "lines", pale = true, colour = colour, x = {}, y = {} }
   needs[network] = needs[network] or { math.huge, 0 }
   needs[network] = { math.min(needs[network][1], memory.bytes / 2.0 ^ 30), math.max(needs[network][2], memory.bytes / 2.0 ^ 30) }
   for k, wall in ipairs(memory.walls) do
-    local cost = wall.knowing and wall.knowing / memory.seconds - 1
-    local regret = wall.ignoring and wall.ignoring / wall.knowing - 1
-    row[#row + 1] = not cost and "nothing fits" or ("%s (%s)"):format(common.percent(cost), regret and common.percent(regret) or "knew none")
-    curve.x[k + 1], curve.y[k + 1] = shares[k], cost and 100 * cost or 0 / 0
-    walled[k] = walled[k] or { costs = {}, regrets = {}, nothing = 0 }
-    local its = walled[k]
-    if cost then its.costs[#its.costs + 1] = cost else its.nothing = its.nothing + 1 end
-    its.regrets[#its.regrets + 1] = regret
+    local knowing, by_knowing = of_searches(wall.knowing)
+    local ignoring, by_ignoring = of_searches(wall.ignoring)
+    rows[#rows + 1] = { network, cell.topology, cell.devices, memory.name, ("%.2f"):format(memory.bytes / 2.0 ^ 30), ("%.2f"):format(memory.least / 2.0 ^ 30), shares[k],
+      longer(wall.known), knowing, by_knowing, ignoring .. ((wall.mark or "") ~= "" and ": " .. wall.mark or ""), by_ignoring }
+    local middle = common.middle(wall.knowing)
+    curve.x[k + 1], curve.y[k + 1] = shares[k] + aside, middle < math.huge and 100 * middle or nan
+    local last = 0
+    for _, cost in ipairs(wall.knowing) do last = cost < math.huge and cost or last end
+    for _, cost in ipairs { wall.knowing[1], last, nan } do
+      bars.x[#bars.x + 1], bars.y[#bars.y + 1] = shares[k] + aside, cost < math.huge and 100 * cost or nan
+    end
+    local its = walled[k] or { close = 0, nothing = 0, slow = {}, told = {} }
+    walled[k] = its
+    if middle == math.huge then its.nothing = its.nothing + 1
+    elseif middle <= 0.1 then its.close = its.close + 1
+    else its.slow[#its.slow + 1] = middle end
+    local extra = (1 + common.middle(wall.ignoring)) / (1 + wall.known) - 1
+    if not wall.mark then its.told[#its.told + 1] = extra end
   end
-  curves[i], rows[i] = curve, row
+  if curve.y[2] == curve.y[2] then -- a curve that ends at once is none
+    curves[#curves + 1] = curve
+    curves[#curves + 1] = bars
+  end
 end
-local head = { "network", "topology", "devices", "fastest", "holds (GiB)", "least of all (GiB)" }
-for _, share in ipairs(shares) do head[#head + 1] = ("%g of it"):format(share) end
-print "\nmemory of a device, as a share of what the fastest strategy holds: how much longer the fastest that fits takes (and regret of a search that ignored it)"
-print(report.table(head, rows))
-report.draw("lines", curves, o.folder .. "/unstated-memory.svg", { title = "What it costs that a device has less memory than the fastest strategy holds", xlabel = "memory of a device, as a share of what the fastest strategy known holds",
-  ylabel = "longer than the fastest (%)", columns = 2, width = 7, from_y = 0, note = "of the strategies known the fastest that fits; no point: none does" })
+print "\nmemory of a device, as a share of what the fastest strategy known holds: how much longer than that takes what fits"
+print(report.table({ "network", "topology", "devices", "fastest", "holds (GiB)", "least of the list (GiB)", "share", "fastest known", "a search that knows", "by search", "one that does not", "by search" }, rows))
+if #curves > 0 then
+  report.draw("lines", curves, o.folder .. "/unstated-memory.svg", { title = "What it costs that a device has less memory than the fastest strategy holds", xlabel = "memory of a device, as a share of what the fastest strategy known holds",
+    ylabel = "longer than the fastest (%)", columns = 2, width = 7, from_y = 0, from_x = shares[#shares] - 0.02, to_x = 1.02,
+    note = ("the median of %d searches that know of the memory, bars from the least to the most of those that found something that fits, points moved aside so that bars can be seen; no point or curve: most found nothing"):format(o.wall_searches) })
+end
 
 local parts = {}
 for _, broken in ipairs { "updates", "sums" } do
@@ -169,14 +189,16 @@ end
 local memory = {}
 for k, share in ipairs(shares) do
   local its = walled[k]
-  local function most(list) return #list > 0 and common.percent(math.max(table.unpack(list))) or "none" end
-  memory[k] = #its.costs == 0 and ("%g: nothing fits"):format(share) or ("%g: %s in the median and %s at most (%s more at most where the search does not know of the wall; nothing fits in %d)"):format(
-    share, common.percent(trial.median(its.costs)), most(its.costs), most(its.regrets), its.nothing)
+  table.sort(its.slow)
+  table.sort(its.told)
+  memory[k] = ("%g: at most a tenth longer in %d, more than that in %d%s, nothing found in %d (a search that does not know of it is behind in %d that are told apart%s)"):format(share,
+    its.close, #its.slow, #its.slow > 0 and (" (%s to %s)"):format(common.percent(its.slow[1]), common.percent(its.slow[#its.slow])) or "", its.nothing,
+    #its.told, #its.told > 0 and (", by %s to %s"):format(longer(its.told[1]), longer(its.told[#its.told])) or "")
 end
 local hold = {}
 for _, name in ipairs(common.values(cells, "network")) do
   hold[#hold + 1] = ("%s %s"):format(name, common.places(needs[name]))
 end
-trial.result("devices whose times differ by %g %% make the median step longer by %s, and not to know it %s; %s; and the fastest strategy known holds these GiB: %s; with a share of that as memory of a device the fastest that fits is slower, in %d clusters, at %s.",
+trial.result("devices whose times differ by %g %% make the median step longer by %s, and not to know it %s; %s; and the fastest strategy known holds these GiB: %s; with a share of that as memory of a device a search that knows of it finds, in the median of %d and of %d groups, at %s.",
   100 * cvs[#cvs], common.span(devices, function(v) return 1 / (1 + v.error) - 1 end, common.percent), common.conclusion(devices, {}), table.concat(parts, ", "), table.concat(hold, ", "),
-  #cells, table.concat(memory, "; "))
+  o.wall_searches, #cells, table.concat(memory, "; "))
