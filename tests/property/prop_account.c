@@ -220,7 +220,8 @@ static void links_carry_what_they_can(const step *s, double rounding)
     }
 }
 
-/* Which messages a meeting has does not depend on whether they are tasks of their own. */
+/* Which messages a meeting has does not depend on whether they are tasks of their own; but link after link
+ * messages take another time than their one task, so that another algorithm may take least of it. */
 static void an_aggregated_meeting_charges_what_its_messages_would(void)
 {
     for (uint32_t round = 0; round < 2 * 7 * (SS_SYNCS - SS_SYNC_RING); round++) {
@@ -233,12 +234,13 @@ static void an_aggregated_meeting_charges_what_its_messages_would(void)
         meeting_step(&many, 2 + round % 7, &o);
         o.aggregate = true;
         meeting_step(&one, 2 + round % 7, &o);
-        for (uint32_t d = 1; d <= one.result->devices; d++)
+        bool alike = sync != SS_SYNC_AUTO || o.links == SS_LINKS_SHARED;
+        for (uint32_t d = 1; alike && d <= one.result->devices; d++)
             CHECK(one.result->device[d].sent == many.result->device[d].sent &&
                       one.result->device[d].received == many.result->device[d].received,
                   "%s device %u: %lld, not %lld", ss_sync_name(o.sync), d,
                   (long long)one.result->device[d].sent, (long long)many.result->device[d].sent);
-        for (uint32_t l = 1; l <= one.result->links; l++)
+        for (uint32_t l = 1; alike && l <= one.result->links; l++)
             CHECK(one.result->link[l].bytes == many.result->link[l].bytes &&
                       one.result->link[l].messages == many.result->link[l].messages,
                   "%s link %u: %lld bytes in %u messages, not %lld in %u", ss_sync_name(o.sync), l,
