@@ -7,7 +7,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-enum { MOST_LINES = 24, MOST_KEPT = 1024 };
+/* Of an operation's algorithms one at most looks at chunks; the others have a line each. */
+enum { MOST_LINES = SS_MOST_PRICED + SS_ALGORITHMS, MOST_KEPT = 1024 };
 
 /* Of so many bytes lines are found that are straight: shares and chunks are even, near enough. */
 static const int64_t many_bytes = (int64_t)1 << 40;

@@ -79,11 +79,11 @@ typedef struct ss_lower_options {
     bool lumped;   /* forward and backward as one task, activations charged once */
     ss_coalesce coalesce;
     ss_sync sync;
-    bool overlap;         /* meeting starts with each gradient; false: after all backward work */
-    bool aggregate;       /* each all-reduce is one task of closed-form time (or its price, where its
+    bool overlap;      /* meeting starts with each gradient; false: after all backward work */
+    bool aggregate;    /* each all-reduce is one task of closed-form time (or its price, where its
                         * messages meet on links and that is more) that holds all of its links; or, where links are shared, a flow over all of them that alone
                         * takes that time */
-    bool partial_sums;    /* adding n gradients takes a task that reads n and writes 1, element by
+    bool partial_sums; /* adding n gradients takes a task that reads n and writes 1, element by
                         * element; false: it is free */
     double update_passes; /* update reads and writes its shard so often; 0: it is free */
     ss_links_mode links;

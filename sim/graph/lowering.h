@@ -47,8 +47,8 @@ typedef struct ss_lower_meeting {
     ss_algorithm algorithm; /* whose links these are */
     uint32_t where;         /* the set of them */
     double slowest;         /* the least bandwidth of one */
-    ss_price price;  /* of 2^40 bytes in so many chunks */
-    uint32_t chunks; /* 0: not known */
+    ss_price price;         /* of 2^40 bytes in so many chunks */
+    uint32_t chunks;        /* 0: not known */
     ss_wire wire[2]; /* of its messages; [1]: across machines, of those that tell them apart */
 } ss_lower_meeting;
 
@@ -149,7 +149,7 @@ struct ss_lower_scratch {
     uint32_t *of_machine; /* its first member in the shard at hand, if that lies in it */
     uint32_t of_machine_cap;
     ss_lower_meeting meeting;
-    ss_pricer *pricer; /* NULL until one is asked */
+    ss_pricer *pricer;  /* NULL until one is asked */
     uint32_t *resource; /* of a set */
     uint32_t resource_cap;
     ss_messages messages;

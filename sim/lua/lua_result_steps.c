@@ -41,8 +41,8 @@ static int overlapped_text(lua_State *L)
     ss_text *text = ss_lua_text_new(L);
     ss_format_quantity(ss_lua_row_number(L, "period"), SS_UNIT_SECONDS, period, sizeof period);
     ss_format_quantity(ss_lua_row_number(L, "alone"), SS_UNIT_SECONDS, alone, sizeof alone);
-    ss_text_add(text, "%u steps that overlap: %s a step, %s alone", (uint32_t)ss_lua_row_number(L, "steps"),
-                period, alone);
+    ss_text_add(text, "%u steps that overlap: %s a step, %s alone",
+                (uint32_t)ss_lua_row_number(L, "steps"), period, alone);
     return ss_lua_text_push(L, text);
 }
 

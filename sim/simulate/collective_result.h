@@ -21,7 +21,7 @@ typedef struct ss_collective_answer {
     uint32_t chunks; /* 1 where the algorithm does not look at them */
     uint32_t messages;
     double closed_form_s; /* ss_price_collective, by the options */
-    ss_result *result; /* the caller's */
+    ss_result *result;    /* the caller's */
 } ss_collective_answer;
 
 /* Refuses fewer than two devices, one that is named twice, and what the algorithm cannot do there. */

@@ -133,8 +133,8 @@ struct ss_sharing {
     uint64_t numbers;              /* bits: those that are taken */
     uint32_t numbered[SS_NUMBERS]; /* the link of a number */
     uint32_t unnumbered;           /* marked links without a number */
-    uint32_t refills, refilled,
-        refilled_anew; /* since the last judgement: how many, of how many classes, with another rate */
+    /* Since the last judgement: how many, of how many classes, of which with another rate. */
+    uint32_t refills, refilled, refilled_anew;
     uint32_t refill_rest, refill_next_rest; /* so many times none is tried, now and the next time */
 
     uint32_t *dirty, *reset; /* classes [dirties]; lanes with another capacity [resets] */

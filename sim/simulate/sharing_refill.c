@@ -115,6 +115,7 @@ static void find_lanes(ss_sharing *s, double felt, refill *w)
         n += (uint32_t)in;
     }
     w->place[NONE] = NONE;
+    w->lane[NONE] = (open_lane){0};
     w->numbers = numbers;
     w->lanes = n;
 }
