@@ -42,8 +42,8 @@ typedef struct ss_view_task {
     uint8_t on_critical_path;
     const char *name; /* "conv1.forward[3]", "conv1[0] -> conv2[1]" */
     const char *op;   /* operator or weight, for grouping and colour */
-    uint32_t from_task,
-        to_task; /* transfers: ids of a task it waits for and one that waits for it; 0: none */
+    /* Transfers: ids of a task it waits for and of one that waits for it; 0: none. */
+    uint32_t from_task, to_task;
     uint32_t from, to; /* transfers: lanes of the devices it leaves and is for; 0: not known */
     uint32_t hop;      /* transfers: position in the route, from 0 */
     uint32_t behind;   /* on the critical path and queued: id of the task in front of it; else 0 */
@@ -68,8 +68,7 @@ typedef struct ss_view_held {
 typedef struct ss_view_stretch {
     uint32_t lane;
     ss_time from, to;
-    bool
-        still; /* nothing passed, or was computed; else it had another bandwidth, latency or speed */
+    bool still; /* nothing passed, or was computed; else another bandwidth, latency or speed */
 } ss_view_stretch;
 
 typedef struct ss_view {
@@ -78,9 +77,8 @@ typedef struct ss_view {
     const char *cautions; /* of the costs, a sentence a line; NULL or "": none */
     ss_time step_time;
     double samples, bytes_moved;
-    double
-        moved[SS_CARGOS]; /* bytes_moved by what was carried; SS_CARGO_NONE: of bare task graphs */
-    double charged_bytes; /* of bytes_moved: charged in closed form, so on no link */
+    double moved[SS_CARGOS]; /* bytes_moved by cargo; SS_CARGO_NONE: of bare task graphs */
+    double charged_bytes;    /* of bytes_moved: charged in closed form, so on no link */
     ss_time path_compute, path_transfer, path_queueing;
     ss_time path_queueing_device, path_queueing_link; /* of path_queueing: waiting for which */
     ss_time path_overhead;                            /* of the step, beside its tasks */
