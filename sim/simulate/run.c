@@ -60,6 +60,10 @@ static ss_status set_out_resources(ss_run *r, ss_error *err)
     r->resource = ss_alloc_zeroed((size_t)r->resources + 1, sizeof *r->resource);
     if (!r->resource)
         return ss_fail_memory(err, "resources of a run", r->resources * sizeof *r->resource);
+    if (r->slowed != 1)
+        r->crossed = ss_alloc((size_t)t->devices * sizeof *r->crossed);
+    if (r->slowed != 1 && !r->crossed)
+        return ss_fail_memory(err, "devices of a run", t->devices * sizeof *r->crossed);
     for (uint32_t i = 1; i <= r->resources; i++) {
         bool device = i <= t->devices;
         r->resource[i].room = device && r->options.streams ? r->options.streams : 1;
@@ -135,12 +139,11 @@ ss_status ss_run_new(const ss_tasks *t, const ss_run_options *o, ss_run **out, s
         (s = set_out_resources(r, err)) || (s = set_out_sharing(r, err)) ||
         (o->order == SS_ORDER_PROGRAM && (s = write_programs(r, err))) ||
         (s = ss_run_take_plan(r, o, err)) || (s = ss_run_follow_plan(r, err)) ||
-        (s = set_out_tasks(r, err)) || (s = ss_run_start_ready(r, err))) {
+        (s = set_out_tasks(r, err)) || (s = ss_run_start_ready(r, err)) ||
+        (s = ss_run_settle(r, err))) {
         ss_run_free(r);
         return s;
     }
-    if (r->sharing)
-        ss_sharing_settle(r->sharing, 0);
     *out = r;
     return SS_OK;
 }
@@ -157,6 +160,7 @@ void ss_run_free(ss_run *r)
     ss_free(r->priority);
     ss_free(r->task);
     ss_free(r->resource);
+    ss_free(r->crossed);
     ss_free(r->event);
     ss_free(r->edge);
     ss_free(r->start);
@@ -326,31 +330,51 @@ ss_status ss_run_ready(ss_run *r, uint32_t id, ss_error *err)
     return ss_run_enqueue(r, id, err);
 }
 
-/* A device is slower while a transfer leaves or reaches it. */
-static ss_status cross_device(ss_run *r, ss_device d, bool begins, ss_error *err)
+/* A device is slower while a transfer leaves or reaches it.  Its speed is found when the instant is over: a
+ * transfer that follows another at once leaves it as it was. */
+static void cross_device(ss_run *r, ss_device d, bool begins)
 {
     if (!d.i || d.i > r->tasks.devices || r->slowed == 1)
-        return SS_OK;
+        return;
     ss_run_resource *x = &r->resource[d.i];
     x->crossing += begins ? 1 : UINT32_MAX;
-    if (x->crossing != (begins ? 1 : 0))
-        return SS_OK;
+    if (!x->crossed)
+        r->crossed[r->crosseds++] = d.i;
+    x->crossed = true;
+}
+
+static ss_status renew_crossed(ss_run *r, ss_error *err)
+{
     ss_status s = SS_OK;
-    for (uint32_t i = 0; i < x->running && !s; i++) {
-        ss_run_settle_task(r, &r->task[x->runs[i]]);
-        if (r->tasks.where[x->runs[i]] == d.i)
-            s = ss_run_renew(r, x->runs[i], err);
+    while (r->crosseds && !s) {
+        uint32_t d = r->crossed[--r->crosseds];
+        ss_run_resource *x = &r->resource[d];
+        x->crossed = false;
+        for (uint32_t i = 0; i < x->running && !s; i++) {
+            ss_run_settle_task(r, &r->task[x->runs[i]]);
+            if (r->tasks.where[x->runs[i]] == d)
+                s = ss_run_renew(r, x->runs[i], err);
+        }
     }
     return s;
 }
 
-static ss_status cross(ss_run *r, uint32_t id, bool begins, ss_error *err)
+ss_status ss_run_settle(ss_run *r, ss_error *err)
+{
+    ss_status s = renew_crossed(r, err);
+    if (!s && r->sharing)
+        ss_sharing_settle(r->sharing, r->now);
+    return s;
+}
+
+static void cross(ss_run *r, uint32_t id, bool begins)
 {
     const ss_task_label *l = &r->tasks.label[id];
     if (r->tasks.where[id] <= r->tasks.devices)
-        return SS_OK;
-    ss_status s = cross_device(r, l->from, begins, err);
-    return s || l->to.i == l->from.i ? s : cross_device(r, l->to, begins, err);
+        return;
+    cross_device(r, l->from, begins);
+    if (l->to.i != l->from.i)
+        cross_device(r, l->to, begins);
 }
 
 static ss_status end_task(ss_run *r, uint32_t id, ss_error *err)
@@ -362,10 +386,9 @@ static ss_status end_task(ss_run *r, uint32_t id, ss_error *err)
         lag = (ss_time)llrint(r->resource[where].latency_s * (double)SS_PICOSECONDS);
     x->end = r->now;
     ss_status s = ss_run_release(r, id, err);
-    if (!s)
-        s = cross(r, id, false, err);
     if (s)
         return s;
+    cross(r, id, false);
     if (!lag)
         return tell(r, id, err);
     x->stage = SS_STAGE_ARRIVES;
@@ -417,9 +440,7 @@ ss_status ss_run_begin_task(ss_run *r, uint32_t id, ss_error *err)
     x->work = flows ? 0 : (ss_wide)(uint64_t)(t->hold[id] - x->latency) * SS_RUN_SPEED;
     (void)latency_of(r, id, &more_s);
     x->latency += (ss_time)llrint(more_s * (double)SS_PICOSECONDS);
-    ss_status s = cross(r, id, true, err);
-    if (s)
-        return s;
+    cross(r, id, true);
     if (x->latency || x->work)
         return ss_run_renew(r, id, err);
     return flows ? flow_or_end(r, id, err) : end_task(r, id, err);
@@ -438,11 +459,10 @@ static ss_status happen(ss_run *r, uint32_t id, ss_error *err)
                                                     : end_task(r, id, err);
 }
 
-static ss_status pass_instant(ss_run *r, ss_time now, ss_error *err)
+static ss_status pass_once(ss_run *r, ss_time now, ss_error *err)
 {
     ss_status s = SS_OK;
     r->now = now;
-    r->endeds = 0;
     for (uint32_t id; r->sharing && !s && (id = ss_sharing_end(r->sharing, now));)
         s = end_task(r, id, err); /* before any flow begins */
     while (r->events && r->event[0].at == now && !s) {
@@ -455,8 +475,16 @@ static ss_status pass_instant(ss_run *r, ss_time now, ss_error *err)
         s = ss_run_follow_plan(r, err);
     if (!s)
         s = ss_run_start_ready(r, err);
-    if (!s && r->sharing)
-        ss_sharing_settle(r->sharing, now);
+    return s ? s : ss_run_settle(r, err);
+}
+
+/* What the new rates bring to its end at once is still of this instant. */
+static ss_status pass_instant(ss_run *r, ss_time now, ss_error *err)
+{
+    r->endeds = 0;
+    ss_status s = pass_once(r, now, err);
+    while (!s && ss_run_next(r) == now)
+        s = pass_once(r, now, err);
     r->broken = s != SS_OK;
     return s;
 }

@@ -334,8 +334,8 @@ static ss_status take_over(ss_run *r, uint32_t first, bool stays, ss_error *err)
             s = ss_run_ready(r, i, err);
     if (!s)
         s = ss_run_start_ready(r, err);
-    if (!s && r->sharing)
-        ss_sharing_settle(r->sharing, r->now);
+    if (!s)
+        s = ss_run_settle(r, err);
     r->broken = s != SS_OK;
     return s;
 }

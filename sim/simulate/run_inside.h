@@ -40,6 +40,7 @@ typedef struct ss_run_resource {
     ss_wide speed;
     double latency_s;   /* links: as it is now */
     uint32_t crossing;  /* devices: transfers that leave or reach it */
+    bool crossed;       /* devices: that changed at this instant; it is in `crossed` of the run */
     uint32_t next;      /* devices, SS_ORDER_PROGRAM: position in `program` */
     ss_wide own;        /* what speed is if it does not stand still */
     bool stopped;       /* paused or failed */
@@ -81,6 +82,8 @@ struct ss_run {
     uint32_t endeds, ended_cap;
     uint32_t done, given; /* tasks that are done; that were there at the start */
     ss_time last;         /* when the last was done */
+    uint32_t *crossed;    /* [devices], where copies slow them: whose speed is to be found anew */
+    uint32_t crosseds;
 
     uint32_t *program, *first_program; /* tasks of each device, ascending: SS_ORDER_PROGRAM */
     uint32_t *held;                    /* scratch: the resources of one task */
@@ -135,5 +138,7 @@ void ss_run_settle_task(ss_run *r, ss_run_task *x);
 /* The speed of a running task is what its resources say, and its end is posted accordingly. */
 ss_status ss_run_renew(ss_run *r, uint32_t id, ss_error *err);
 ss_status ss_run_ready(ss_run *r, uint32_t id, ss_error *err); /* nothing is missing any more */
+/* All that starts at this instant has started: the rates that hold from now on. */
+ss_status ss_run_settle(ss_run *r, ss_error *err);
 
 #endif

@@ -342,6 +342,25 @@ static void copies_block_or_slow_the_devices_at_their_ends(void)
     }
 }
 
+/* After 15 ps at a quarter of its speed a quarter of a picosecond is left of 4: less than half of one at full
+ * speed, which is rounded away, but the second copy begins where the first one ends. */
+static void a_copy_that_follows_another_at_once_gives_no_respite(void)
+{
+    for (int shared = 0; shared < 2; shared++) {
+        open_graph(shared ? SS_LINKS_SHARED : SS_LINKS_FIFO_HOP);
+        ss_task work = compute(2, 4, (ss_task){0}), copy = transfer(1, 10, (ss_task){0});
+        ss_run *alone = start(&(ss_run_options){.slowed_by_copies = 0.25});
+        CHECK_OK(ss_run_finish(alone, &err));
+        CHECK(end_of(alone, copy) == 15 && end_of(alone, work) == 15);
+        ss_run_free(alone);
+        ss_task next = transfer(1, 10, copy);
+        ss_run *both = start(&(ss_run_options){.slowed_by_copies = 0.25});
+        CHECK_OK(ss_run_finish(both, &err));
+        CHECK(end_of(both, next) == 30 && end_of(both, work) == 16);
+        ss_run_free(both);
+    }
+}
+
 /* 100 bytes after 5 ps: at 25, 20 are across; at 45 half speed is gone for good, and 5 ps are nothing. */
 static void what_was_planned_happens_at_its_time(void)
 {
@@ -646,6 +665,7 @@ int main(void)
     RUN(a_program_waits_for_its_next);
     RUN(streams_run_side_by_side);
     RUN(copies_block_or_slow_the_devices_at_their_ends);
+    RUN(a_copy_that_follows_another_at_once_gives_no_respite);
     RUN(what_was_planned_happens_at_its_time);
     RUN(what_was_planned_for_the_start_holds_from_the_start);
     RUN(a_device_that_stands_still_goes_on_at_the_speed_it_was_given);
