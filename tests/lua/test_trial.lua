@@ -109,6 +109,25 @@ claim("a trial of something else, or with options that are none, is refused", fu
   refused("option 'scored_by' should be a function, not a problem", { scored_by = simple })
 end)
 
+claim("problems and strategies of another number of devices, or of other operators, are refused in words of their own", function()
+  local eight = soapstone.problem { model = model, topology = require "topologies.p100_cluster" { nodes = 2, gpus = 4 } }
+  local other = soapstone.problem { model = require "models.mlp" { batch = 64 }, topology = quad }
+  local wide = eight:strategy "data_parallel"
+  local list = { simple:strategy "data_parallel", whole }
+  fails("trial.compare: option 'simple' has 4 devices and option 'broken' 8; there should be as many", trial.compare,
+    { simple = simple, broken = eight, strategies = list })
+  fails("trial.compare: option 'simple' has 8 devices and option 'broken' 4; there should be as many", trial.compare,
+    { simple = eight, broken = simple, strategies = { wide } })
+  fails("trial.compare: the problem of entry 2 of option 'strategies', 'data_parallel', has 8 devices and option 'simple' 4; there should be as many", trial.compare,
+    { simple = simple, broken = simple, strategies = { whole, wide } })
+  fails("trial.compare: option 'broken' has an operator 'fc3' and option 'simple' none", trial.compare,
+    { simple = simple, broken = other, strategies = list })
+  fails("trial.onto: the problem of strategy 'whole' has 4 devices and the other 8; there should be as many", trial.onto, eight, whole)
+  fails("trial.onto: the problem of strategy 'data_parallel' has 8 devices and the other 4;", trial.onto, simple, wide)
+  fails("trial.onto: the other has an operator 'fc3' and the problem of strategy 'whole' none", trial.onto, other, whole)
+  fails("trial.onto: the problem of strategy 'whole' has an operator 'fc3' and the other none", trial.onto, simple, other:strategy "whole")
+end)
+
 claim("what functions of the script give to a trial is looked at", function()
   local function refused(said, seconds, noise)
     fails("trial.compare: " .. said, trial.compare, { simple = simple, broken = simple, strategies = { whole },
@@ -455,8 +474,22 @@ claim("what a problem said is kept, and is of those strategies alone", function(
   equal(second.tau, anew.tau)
   equal(second.rows[2].simple, anew.rows[2].simple)
   equal(#trial.compare({ simple = simple, broken = broken, strategies = list, proposals = 30, seed = 3, kept = kept }).searches, 1)
-  equal(trial.compare { simple = broken, broken = simple, strategies = list, kept = kept }.tau, anew.tau)
-  fails("kept is of " .. #list .. " strategies, and now there are 1", trial.compare, { simple = simple, broken = broken, strategies = { list[1] }, kept = kept })
+  equal(trial.compare { simple = broken, broken = simple, strategies = list, proposals = 30, seed = 3, kept = kept }.tau, anew.tau)
+  local function refused(said, more)
+    local o = { simple = simple, broken = broken, strategies = list, proposals = 30, seed = 3, searches = 2, kept = kept }
+    for name, value in pairs(more) do o[name] = value end
+    fails("trial.compare: what was kept " .. said, trial.compare, o)
+  end
+  refused("is of " .. #list .. " strategies, and now there are 1", { strategies = { list[1] } })
+  local turned = table.move(list, 1, #list, 1, {})
+  turned[2], turned[3] = turned[3], turned[2]
+  refused(("is of other strategies: entry 2 was '%s', and '%s' is another one now"):format(list[2].name, list[3].name), { strategies = turned })
+  refused("was asked with option 'seed' 3, and now it is 5", { seed = 5 })
+  refused("was asked with option 'proposals' 30, and now it is 400", { proposals = 400 })
+  refused("was asked with option 'runs' 4, and now it is 0", { runs = 0 })
+  refused("was asked with another option 'time'", { time = function() return 3 end })
+  refused("was asked with another option 'scored_by'", { scored_by = function(problem) return problem end })
+  equal(regret(kept).regret, anew.regret) -- what was refused left it as it was
 end)
 
 claim("one strategy overtakes another where the difference of their times is nought", function()

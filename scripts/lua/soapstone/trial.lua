@@ -159,12 +159,30 @@ end
 
 -- -- strategies -------------------------------------------------------------------------------------------
 
+-- Strategies go from one problem to another that has the same operators and as many devices.  Fewer devices would be taken
+-- without a word against more: the rest of them would stand idle.
+local function check_alike(owner, one, its, other, others)
+  local here, there = one.topology.devices, other.topology.devices
+  if here ~= there then
+    refuse("%s: %s has %s and %s %d; there should be as many", owner, its, here == 1 and "1 device" or here .. " devices", others, there)
+  end
+  if one.model == other.model then return end
+  local names = {}
+  for op in other.model:ops() do names[op.name] = true end
+  for op in one.model:ops() do
+    if not names[op.name] then refuse("%s: %s has an operator '%s' and %s none", owner, its, op.name, others) end
+    names[op.name] = nil
+  end
+  for name in soapstone.pairs(names) do refuse("%s: %s has an operator '%s' and %s none", owner, others, name, its) end
+end
+
 -- The same degrees and devices in a problem whose model has those operators and whose topology as many devices.
 function trial.onto(problem, strategy)
   wanted.problem("trial.onto", "the first argument", problem)
   wanted.strategy("trial.onto", "the second argument", strategy)
   local from = strategy.problem
   if from == problem or (from.model == problem.model and from.topology == problem.topology) then return strategy end
+  check_alike("trial.onto", from, ("the problem of strategy '%s'"):format(strategy.name), problem, "the other")
   local copy = problem:strategy("whole", { name = strategy.name })
   for op in problem.model:ops() do
     local configuration = strategy:get(op.name)
@@ -284,18 +302,45 @@ local function read(o)
   wanted.strategies(owner, "option 'strategies'", o.strategies)
   if #o.strategies == 0 then refuse("%s: option 'strategies' is a list with nothing in it", owner) end
   if o.kept ~= nil then wanted.table(owner, "option 'kept'", o.kept) end
+  check_alike(owner, o.simple, "option 'simple'", o.broken, "option 'broken'")
+  for i, strategy in ipairs(o.strategies) do
+    local its = ("the problem of entry %d of option 'strategies', '%s',"):format(i, strategy.name)
+    check_alike(owner, strategy.problem, its, o.simple, "option 'simple'")
+  end
   if o.scored_by ~= nil then wanted.func(owner, "option 'scored_by'", o.scored_by) end
   if o.time ~= nil then o.time = looked_at(owner, wanted.func(owner, "option 'time'", o.time)) end
+  o.asked = { seed = o.seed, proposals = o.proposals, runs = o.runs, time = o.time or false, scored_by = o.scored_by or false }
   return o
 end
 
 -- What a problem says of the strategies: them on it, seconds, the noise of each, the place of the best, and what each search
+-- What was kept answers one question: the same strategies, asked and searched from in the same way.
+local function check_kept(o, problem, its)
+  if type(its) ~= "table" or not its.on then refuse "trial.compare: option 'kept' has in it what no trial kept" end
+  if #its.on ~= #o.strategies then
+    refuse("trial.compare: what was kept is of %d strategies, and now there are %d", #its.on, #o.strategies)
+  end
+  for i, strategy in ipairs(o.strategies) do
+    if its.on[i] ~= trial.onto(problem, strategy) then
+      refuse("trial.compare: what was kept is of other strategies: entry %d was '%s', and '%s' is another one now", i, its.on[i].name, strategy.name)
+    end
+  end
+  for name, value in soapstone.pairs(o.asked) do
+    local before = its.asked[name]
+    if before ~= value and (type(before) == "function" or type(value) == "function") then
+      refuse("trial.compare: what was kept was asked with another option '%s'", name)
+    elseif before ~= value then
+      refuse("trial.compare: what was kept was asked with option '%s' %s, and now it is %s", name, before, value)
+    end
+  end
+end
+
 -- from there finds; asked once for all trials that share `kept`.
 local function side(problem, o, time, proposals, searches, seed)
   local kept = o.kept or {}
   local its = kept[problem]
   if not its then
-    its = { on = {}, seconds = {}, noise = {}, best = 1, found = {} }
+    its = { on = {}, seconds = {}, noise = {}, best = 1, found = {}, asked = o.asked }
     for i, strategy in ipairs(o.strategies) do
       its.on[i] = trial.onto(problem, strategy)
       its.seconds[i], its.noise[i] = time(problem, its.on[i])
@@ -303,10 +348,8 @@ local function side(problem, o, time, proposals, searches, seed)
       if its.seconds[i] < its.seconds[its.best] then its.best = i end
     end
     kept[problem] = its
-  end
-  if type(its) ~= "table" or not its.on then refuse "trial.compare: option 'kept' has in it what no trial kept" end
-  if #its.on ~= #o.strategies then
-    refuse("trial.compare: what was kept is of %d strategies, and now there are %d", #its.on, #o.strategies)
+  else
+    check_kept(o, problem, its)
   end
   for k = #its.found + 1, searches do
     local scored = problem
@@ -407,8 +450,8 @@ end
 -- `most_runs` (8) say the noise of its two strategies.  `chosen` is the regret without a search, among the list.
 --
 -- time(problem, strategy), if given, says seconds and noise in place of one simulated step, but for the search; it is asked
--- for a noise of more runs, a third argument, where most_runs are given.  `kept`, a table, keeps what a problem said: trials of
--- the same strategies that share it ask a problem once.  scored_by(problem, k), if given, is the problem that search k scores
+-- for a noise of more runs, a third argument, where most_runs are given.  `kept`, a table, keeps what a problem said: trials that
+-- share it ask a problem once; they must have the same strategies, seed, proposals, runs, time and scored_by.  scored_by(problem, k), if given, is the problem that search k scores
 -- by in place of a problem: one that is alike, but has luck of its own.
 function trial.compare(o)
   o = read(o)

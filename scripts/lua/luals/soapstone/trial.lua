@@ -46,7 +46,7 @@ local trial = {}
 ---@field proposals? integer of a search from the best under each problem; 0 unless given: none
 ---@field searches? integer so many, from seeds that follow each other; 1 unless given
 ---@field seed? integer of the first
----@field kept? table keeps what a problem said, for more trials of it and the same strategies
+---@field kept? table keeps what a problem said, for more trials of it with the same strategies, seed, proposals, runs, time and scored_by
 ---@field runs? integer reruns that tell the noise; 4 unless given
 ---@field most_runs? integer that tell it of the two strategies of a regret, where the noise is above a tenth of it; 8 unless given
 ---@field time? fun(problem: soapstone.problem, strategy: soapstone.strategy, runs?: integer): number, number? seconds and noise
