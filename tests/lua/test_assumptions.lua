@@ -117,10 +117,10 @@ end)
 claim("a wall compares searches with as many that do not know of it, and what is known of both", function()
   local function one(seconds, bytes, noise) return { seconds = seconds, bytes = bytes, noise = noise or 0 } end
   local list = { one(3, 10), one(2.4, 30) }
-  local function wall(knowing, ignoring, bytes)
+  local function wall(knowing, ignoring, bytes, more)
     local all = table.move(list, 1, #list, 1, {})
     for _, found in ipairs { knowing, ignoring } do table.move(found, 1, #found, #all + 1, all) end
-    return common.behind_wall(list, knowing, ignoring, all, bytes)
+    return common.behind_wall(list, knowing, ignoring, all, bytes, more)
   end
   local ignoring = { one(2, 21), one(2.5, 15), one(2.2, 40) }
   local w = wall({ one(2.3, 15), one(2.1, 18), one(2.2, 25) }, ignoring, 20) -- the third does not fit, and the list is at hand
@@ -133,6 +133,17 @@ claim("a wall compares searches with as many that do not know of it, and what is
   equal(w.mark, "luck")
   equal(wall({ one(2.3, 15), one(2.1, 18), one(2.2, 15) }, ignoring, 20).mark, nil)
   equal(wall({ one(2.3, 15), one(2.1, 18, 0.3), one(2.2, 15) }, { one(2, 21), one(2.5, 15, 0.2), one(2.2, 40) }, 20).mark, "noise")
+  -- where the two kinds are apart, more runs say the noise of what does not know of the wall and of the fastest that fits
+  local asked = {}
+  local function more(its) asked[#asked + 1], its.noise = its.seconds, 0.3 end
+  local function again(knowing, ignoring)
+    asked = {}
+    return wall(knowing, ignoring, 20, more).mark
+  end
+  equal(again({ one(2.3, 15), one(2.1, 18), one(2.2, 15) }, { one(2.9, 11), one(2.5, 15), one(2.4, 16) }), "noise")
+  equal(table.concat(asked, " "), "2.9 2.1 2.5 2.1 2.4 2.1")
+  equal(again({ one(2.3, 15), one(2.1, 18), one(2.2, 15) }, { one(2.25, 11) }), "luck")
+  equal(#asked, 0)
   equal(wall({ one(2, 21) }, { one(2, 21) }, 50).mark, "none")
   local none = wall({ one(2, 21) }, ignoring, 5)
   equal(none.known, math.huge)

@@ -253,13 +253,14 @@ end
 
 -- -- the trial --------------------------------------------------------------------------------------------
 
-local MOST_RUNS <const> = 8 -- unless given, of a step that is simulated
+local MOST_RUNS <const> = 16 -- unless given, of a step that is simulated
 
 -- The step time, and how far it moves when durations do by a picosecond, in so many runs.
 local function simulated(runs)
   return function(problem, strategy, more) -- or in more of them
     local r <close> = problem:simulate(strategy)
-    return r.step_time, runs > 0 and r:sensitivity { runs = more or runs }.spread or 0
+    local n = more or runs
+    return r.step_time, n > 0 and r:sensitivity { runs = n }.spread or 0
   end
 end
 
@@ -301,19 +302,18 @@ local function read(o)
   wanted.problem(owner, "option 'broken'", o.broken)
   wanted.strategies(owner, "option 'strategies'", o.strategies)
   if #o.strategies == 0 then refuse("%s: option 'strategies' is a list with nothing in it", owner) end
-  if o.kept ~= nil then wanted.table(owner, "option 'kept'", o.kept) end
   check_alike(owner, o.simple, "option 'simple'", o.broken, "option 'broken'")
   for i, strategy in ipairs(o.strategies) do
     local its = ("the problem of entry %d of option 'strategies', '%s',"):format(i, strategy.name)
     check_alike(owner, strategy.problem, its, o.simple, "option 'simple'")
   end
+  if o.kept ~= nil then wanted.table(owner, "option 'kept'", o.kept) end
   if o.scored_by ~= nil then wanted.func(owner, "option 'scored_by'", o.scored_by) end
-  if o.time ~= nil then o.time = looked_at(owner, wanted.func(owner, "option 'time'", o.time)) end
   o.asked = { seed = o.seed, proposals = o.proposals, runs = o.runs, time = o.time or false, scored_by = o.scored_by or false }
+  if o.time ~= nil then o.time = looked_at(owner, wanted.func(owner, "option 'time'", o.time)) end
   return o
 end
 
--- What a problem says of the strategies: them on it, seconds, the noise of each, the place of the best, and what each search
 -- What was kept answers one question: the same strategies, asked and searched from in the same way.
 local function check_kept(o, problem, its)
   if type(its) ~= "table" or not its.on then refuse "trial.compare: option 'kept' has in it what no trial kept" end
@@ -335,6 +335,7 @@ local function check_kept(o, problem, its)
   end
 end
 
+-- What a problem says of the strategies: them on it, seconds, the noise of each, the place of the best, and what each search
 -- from there finds; asked once for all trials that share `kept`.
 local function side(problem, o, time, proposals, searches, seed)
   local kept = o.kept or {}
@@ -407,15 +408,11 @@ local function searches_of(known, seed)
   return searches
 end
 
--- More runs, more(one), of the strategies whose noise is not far below the regret: a few runs may have missed what moves them.
+-- More runs, more(one), of all strategies that a regret is of: a few runs may have missed what moves them, however little they
+-- showed.
 local function settle(known, more)
-  for _, one in ipairs(known.simple) do
-    local regret = one.seconds / known.fastest.seconds - 1
-    if noise_of(one, known.fastest) > regret / 10 then
-      more(one)
-      more(known.fastest)
-    end
-  end
+  more(known.fastest)
+  for _, one in ipairs(known.simple) do more(one) end
 end
 
 -- The median regret, the least and the most, the greatest noise, and what stands in the way of telling it apart, if anything.
@@ -446,8 +443,8 @@ end
 -- `told` says whether the regret is told apart from both kinds of luck, and `mark` why not: "none" where every search found
 -- the fastest one known under the simple problem, too; "luck" where not all that was found under the simple problem is slower
 -- than all that was found under the broken one (of three searches chance alone separates them once in 20, of five once in 252, of one once in 2);
--- "noise" where the median is no greater than the noise.  Where a regret is no luck, but its noise above a tenth of it,
--- `most_runs` (8) say the noise of its two strategies.  `chosen` is the regret without a search, among the list.
+-- "noise" where the median is no greater than the noise, which `most_runs` (16; none if there are no `runs`) say wherever a regret is no
+-- luck: few miss most of what a picosecond can do.  `chosen` is the regret without a search, among the list.
 --
 -- time(problem, strategy), if given, says seconds and noise in place of one simulated step, but for the search; it is asked
 -- for a noise of more runs, a third argument, where most_runs are given.  `kept`, a table, keeps what a problem said: trials that
@@ -467,7 +464,7 @@ function trial.compare(o)
     noise = { simple = math.max(table.unpack(simple.noise)), broken = math.max(table.unpack(broken.noise)) },
     chosen = broken.seconds[simple.best] / broken.seconds[broken.best] - 1 }
   result.tau, result.pairs = trial.tau(simple.seconds, broken.seconds, { simple.noise, broken.noise })
-  local known, most, again = known_of(o, time, simple, broken, searches), o.most_runs or o.time and 0 or MOST_RUNS, {}
+  local known, most, again = known_of(o, time, simple, broken, searches), o.most_runs or (o.time or runs == 0) and 0 or MOST_RUNS, {}
   local apart = is_apart(known)
   if apart and most > (o.time and 0 or runs) then
     settle(known, function(one)

@@ -18,7 +18,6 @@ local trial = require "soapstone.trial"
 local common = require "scripts.lua.experiments.assumptions.common"
 
 local SIZE = 8 -- devices of a job, and of a leaf
-local MOST_RUNS = 8 -- of a noise that is not far below a regret
 
 local o = common.options("a2_two_jobs.lua: step times of equal jobs together over that of one alone, packed and spread, exclusive and shared links.", {
   networks = "alexnet,nmt", jobs = "1,2,3,4,6,8", leaves = options.count(8, { min = 1 }), oversubscriptions = "1,4", hashes = options.count(3, { min = 1 }), random = options.count(8, { min = 0 }),
@@ -111,7 +110,7 @@ local function draw(cell, hash)
   local function times(jobs, links, list, runs)
     local p, seconds, noise = problem(jobs, links), {}, {}
     for i, strategy in ipairs(list) do seconds[i], noise[i] = mean_step(p, for_all(p, strategy, cell.placed), jobs, runs) end
-    return seconds, noise, function(i) return (select(2, mean_step(p, for_all(p, list[i], cell.placed), jobs, math.max(o.runs, MOST_RUNS)))) end
+    return seconds, noise, function(i) return (select(2, mean_step(p, for_all(p, list[i], cell.placed), jobs, o.runs > 0 and math.max(o.runs, o.most_runs) or 0))) end
   end
   local out = { verdicts = {}, changes = {}, steps = {} }
   local one, one_noise = times(1, "shared", strategies, o.runs)
@@ -128,12 +127,11 @@ local function draw(cell, hash)
     local v = { error = trial.median(errors), worst = worst, tau = tau, pairs = counted, regrets = {}, noises = {}, strategies = #strategies,
       best_simple = strategies[chosen].name, best_broken = strategies[least].name, chosen = together[chosen] / together[least] - 1,
       noise = math.max(table.unpack(noise)) }
-    local asked = {}
-    for k = 1, o.searches do
-      local its = #strategies - o.searches + k
-      for _, one in ipairs(its ~= least and noise[its] + noise[least] > (together[its] / together[least] - 1) / 10 and { its, least } or {}) do
-        if not asked[one] then noise[one], asked[one] = more(one), true end -- where noise is not far below a regret, more runs say it
-      end
+    local apart = true
+    for its = #strategies - o.searches + 1, #strategies do apart = apart and together[its] > together[least] end
+    if apart then -- more runs say the noise of what the regret is of
+      noise[least] = more(least)
+      for its = #strategies - o.searches + 1, #strategies do noise[its] = more(its) end
     end
     for k = 1, o.searches do
       local its = #strategies - o.searches + k
@@ -159,7 +157,7 @@ end
 
 local results = trial.sweep(cells, function(cell)
   local draws = {}
-  for d = 1, cell.placed == "packed" and 1 or o.hashes do draws[d] = draw(cell, d - 1) end -- packed jobs do not meet
+  for d = 1, cell.placed == "packed" and 1 or o.hashes do draws[d] = draw(cell, o.seed + d - 1) end -- packed jobs do not meet
   local out = common.over(draws)
   out.steps = {}
   for i, jobs in ipairs(numbers) do

@@ -128,9 +128,10 @@ function common.jobs(network, number, devices, more)
   return all
 end
 
--- The options that every experiment has, and its own.  `tiny` is the form that tests run.
+-- The options that every experiment has, and its own: those that rerun steps say how often at most.  `tiny` is the form that tests run.
 function common.options(about, presets, long, tiny)
   local all = { workers = options.count(0, { min = 0 }), seed = options.count(1, { min = 0 }), sync = "ring" }
+  if presets.runs then all.most_runs = options.count(16, { min = 0 }) end
   for name, rule in soapstone.pairs(presets) do all[name] = rule end
   return arguments.read(arg, about, all, { long = long, tiny = tiny })
 end
@@ -213,7 +214,7 @@ function common.try(o, given)
   local out, kept, last = { verdicts = {}, changes = {} }, given.kept or {}, nil
   for i, x in ipairs(given.x) do
     last = trial.compare { simple = given.simple, broken = given.at(x), strategies = strategies, time = given.time, scored_by = given.scored_by,
-      proposals = o.proposals, searches = o.searches, seed = o.seed, runs = o.runs, kept = kept }
+      proposals = o.proposals, searches = o.searches, seed = o.seed, runs = o.runs, most_runs = not given.time and o.most_runs or nil, kept = kept }
     out.verdicts[i] = short(last)
     if given.more then given.more(out.verdicts[i], last) end
   end
@@ -314,22 +315,28 @@ end
 -- How long what fits takes against the fastest of all that is known: `known`, the fastest known that fits, and, by search from the
 -- quickest, of those that know of the wall (`knowing`) and of as many with as many proposals that do not (`ignoring`): each with the list
 -- at hand, and math.huge where it has nothing that fits.  `mark` says what
--- stands between the two, as that of trial.compare does; it is empty where nothing is known that fits.
-function common.behind_wall(list, knowing, ignoring, all, bytes)
+-- stands between the two, as that of trial.compare does; it is empty where nothing is known that fits.  more(one), if given, asks for
+-- the noise of one in more runs, where it decides.
+function common.behind_wall(list, knowing, ignoring, all, bytes, more)
   local known, fastest, own = common.fastest_of(all, bytes), common.fastest_of(all, math.huge), common.fastest_of(list, bytes)
   local wall = { known = known and known.seconds / fastest.seconds - 1 or math.huge, knowing = {}, ignoring = {} }
-  local noise = 0
+  local function fits(its) return better(own, its and its.bytes <= bytes and its or nil) end
   local function behind(its)
-    local one = better(own, its and its.bytes <= bytes and its or nil)
-    if one and one ~= known then noise = math.max(noise, one.noise + known.noise) end
+    local one = fits(its)
     return one and one.seconds / fastest.seconds - 1 or math.huge
   end
   for k = 1, math.max(#knowing, 1) do wall.knowing[k], wall.ignoring[k] = behind(knowing[k]), behind(ignoring[k]) end
   table.sort(wall.knowing)
   table.sort(wall.ignoring)
-  local extra = (1 + common.middle(wall.ignoring)) / (1 + wall.known) - 1
-  wall.mark = not known and "" or wall.ignoring[#wall.ignoring] == wall.known and "none" or wall.ignoring[1] <= wall.knowing[#wall.knowing] and "luck"
-    or extra <= noise and "noise" or nil
+  wall.mark = not known and "" or wall.ignoring[#wall.ignoring] == wall.known and "none" or wall.ignoring[1] <= wall.knowing[#wall.knowing] and "luck" or nil
+  if wall.mark then return wall end
+  local noise, extra = 0, (1 + common.middle(wall.ignoring)) / (1 + wall.known) - 1
+  for k = 1, math.max(#ignoring, 1) do
+    local one = fits(ignoring[k])
+    if one and more then more(one) more(known) end
+    noise = math.max(noise, one and one.noise + known.noise or 0)
+  end
+  wall.mark = extra <= noise and "noise" or nil
   return wall
 end
 

@@ -33,6 +33,15 @@ local function held(problem, strategy, name)
     noise = o.runs > 0 and r:sensitivity { runs = o.runs }.spread or 0 }
 end
 
+-- Asks for the noise of what was held in more runs, once.
+local function settle(problem)
+  return function(one)
+    if one.settled or o.runs == 0 or o.most_runs <= o.runs then return end
+    local r <close> = problem:simulate(one.strategy)
+    one.noise, one.settled = r:sensitivity { runs = o.most_runs }.spread, true
+  end
+end
+
 -- What each of the searches with these options finds, of those that accept nothing else than what fits, if they have a wall.
 local function searched(simple, problem, start, memory, all)
   local found = {}
@@ -65,9 +74,17 @@ local function with_walls(given, simple, strategies)
     found[k] = searched(simple, soapstone.problem(own), common.fastest_of(list, share * fastest.bytes) or least, "wall", all)
   end
   for k, share in ipairs(shares) do -- what fits a lower wall fits a higher one: all is known when all has been searched
-    out.walls[k] = common.behind_wall(list, found[k], ignoring, all, share * fastest.bytes)
+    out.walls[k] = common.behind_wall(list, found[k], ignoring, all, share * fastest.bytes, settle(simple))
   end
   return out
+end
+
+-- Each cluster has draws of its own, whatever else is asked, so that a range over clusters is not one of the same few draws; networks
+-- on one cluster meet the same devices.
+local function cluster_seed(cell)
+  local place = 1
+  while common.clusters[place] ~= cell.topology do place = place + 1 end
+  return o.seed + 1000000 * place + 1000 * cell.devices
 end
 
 local results = trial.sweep(cells, function(cell)
@@ -80,12 +97,12 @@ local results = trial.sweep(cells, function(cell)
       for key, value in soapstone.pairs(given) do all[key] = value end
       return soapstone.problem(all)
     end
-    return common.try({ proposals = o.proposals, searches = o.searches, seed = seed or o.seed, runs = o.runs },
+    return common.try({ proposals = o.proposals, searches = o.searches, seed = seed or o.seed, runs = o.runs, most_runs = o.most_runs },
       { simple = simple, at = at, x = x, from = first, strategies = strategies, kept = its or kept })
   end
-  local draws = {}
+  local draws, cluster = {}, cluster_seed(cell)
   for d = 1, o.draws do
-    local function drawn(cv) return { chance = soapstone.chance { seed = o.seed + d - 1, devices = { "lognormal", cv = cv } } } end
+    local function drawn(cv) return { chance = soapstone.chance { seed = cluster + d - 1, devices = { "lognormal", cv = cv } } } end
     draws[d] = try(drawn, cvs, 1e-6, o.seed + (d - 1) * o.searches, {}) -- with searches of its own
   end
   local out = {

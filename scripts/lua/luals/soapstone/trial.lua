@@ -48,7 +48,7 @@ local trial = {}
 ---@field seed? integer of the first
 ---@field kept? table keeps what a problem said, for more trials of it with the same strategies, seed, proposals, runs, time and scored_by
 ---@field runs? integer reruns that tell the noise; 4 unless given
----@field most_runs? integer that tell it of the two strategies of a regret, where the noise is above a tenth of it; 8 unless given
+---@field most_runs? integer that tell it of the strategies of a regret, where that is no luck; 16 unless given, 0 where `runs` is 0
 ---@field time? fun(problem: soapstone.problem, strategy: soapstone.strategy, runs?: integer): number, number? seconds and noise
 ---@field scored_by? fun(problem: soapstone.problem, search: integer): soapstone.problem what a search scores by in place of the problem
 
