@@ -3,7 +3,7 @@ local check = require "check"
 local soapstone = require "soapstone"
 local common = require "scripts.lua.experiments.assumptions.common"
 
-local claim, equal, near = check.claim, check.equal, check.near
+local claim, equal, near, fails = check.claim, check.equal, check.near, check.fails
 
 claim("numbers have the digits that they deserve", function()
   equal(common.percent(0.0243), "+2.4 %")
@@ -28,6 +28,23 @@ end)
 claim("strengths go from the weakest to the strongest", function()
   equal(table.concat(common.strengths("slower", "3,1.5,2", 1), " "), "1.5 2 3")
   equal(table.concat(common.strengths("shares", "0.25,0.5,0.125", 0, true), " "), "0.5 0.25 0.125")
+  fails("--cv has 0.1 in it twice", common.strengths, "cv", "0.3,0.1,0.2,0.1", 0)
+  fails("--half_sizes has 4.000 MiB in it twice", common.strengths, "half_sizes", "4 MiB,1,4194304", 1, false, "B")
+end)
+
+claim("lists of numbers may be in thousands, and have units where they mean something", function()
+  local numbers = require("soapstone.arguments").numbers
+  local function of(...) return table.concat(numbers("x", ...), " ") end
+  equal(of "1,2.5, 4k", "1 2.5 4000")
+  equal(of "3 1e-5", "3 1e-05")
+  equal(of("4 MiB, 16 KiB,4k,7", 0, "B"), "4194304 16384 4000 7")
+  equal(of("10 us,2ms 1e-6", 0, "s"), "1e-05 0.002 1e-06")
+  equal(of("10us 1", 0, "s"), "1e-05 1")
+  fails("--x has 10 us in it; at least 20 is expected", numbers, "x", "10 us,3", 20, "s")
+  fails("--x has 'us' in it, where numbers are expected", numbers, "x", "10 us")
+  fails("--x has '3m' in it, where numbers are expected, such as 4 MiB or 4k", numbers, "x", "1,3m", 0, "B")
+  fails("--x has '1e999' in it, where numbers are expected", numbers, "x", "1e999")
+  fails("--x has nothing in it", numbers, "x", " , ")
 end)
 
 claim("the links of a network join switches, or are all", function()

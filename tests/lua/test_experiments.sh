@@ -16,7 +16,9 @@ expect() {
 # wrong input first
 expect 2 "unknown option 'device'; did you mean 'devices'?" a3_order --device 3
 expect 2 "--networks has 'alexnett' in it; did you mean alexnet?" a2_message_size --networks alexnett
-expect 2 "--half_sizes has 'much' in it, where numbers are expected" a2_message_size --half_sizes 1,much
+expect 2 "--half_sizes has 'much' in it, where numbers are expected, such as 4 MiB" a2_message_size --half_sizes 1,much
+expect 2 "--overheads has 'GiB' in it, where numbers are expected, such as 10 us" a4_overhead --overheads "1e-6,10 GiB"
+expect 2 "--loads has 0.5 in it twice" a2_background_load --loads 0.5,0.1,0.5
 expect 2 "--loads has -1 in it; at least 0 is expected" a2_background_load --loads=-1
 expect 2 "nothing can be written there" a3_copies nowhere/at/all
 expect 2 "--jobs has 9 in it, and there are 8 leaves" a2_two_jobs --jobs 9
@@ -59,6 +61,8 @@ for cv in 0.000001 0.000001,0.0001; do
   expect 0 "result: " a1_noise --tiny small --cv $cv
   if grep -q "not drawn" out && [ -n "$figures" ]; then bad "a1_noise --cv $cv draws nothing"; else ok; fi
 done
+expect 0 "up to 20 ms" a4_overhead --tiny small --overheads "10 us,20 ms"
+expect 0 "4000  " a2_message_size --tiny small --half_sizes "4k,1 MiB"
 mkdir one
 expect 0 "result: " a2_sharing_by_cluster_size --tiny one --workers 1
 mkdir two_workers

@@ -104,14 +104,37 @@ function arguments.some(what, text, names)
   return list
 end
 
--- "1, 2.5, 4" as a list of numbers of at least `least` (0 unless given).
-function arguments.numbers(what, text, least)
+-- A number as people write it: 2.5, 1e-5, 4k, or with its unit, if it has one.
+local function number_of(text, unit)
+  local number = math.tointeger(text) or tonumber(text)
+  for _, its in ipairs { "1", unit } do
+    local ok, read = pcall(soapstone.unit.read, text, its)
+    number = number or ok and (math.tointeger(read) or read) or nil
+  end
+  return number and math.abs(number) < math.huge and number or nil
+end
+
+local examples = { s = "10 us", B = "4 MiB" }
+
+-- "1, 2.5, 4k" as a list of numbers of at least `least` (0 unless given), or "10 us, 3 ms" of quantities, if they have a `unit`.
+-- Commas part them, and blanks that are not within one of them.
+function arguments.numbers(what, text, least, unit)
   local list = {}
-  for word in tostring(text):gmatch "[^,%s]+" do
-    local number = math.tointeger(word) or tonumber(word)
-    if not number then options.refuse("--%s has '%s' in it, where numbers are expected", what, word) end
+  local function add(word)
+    local number = number_of(word, unit)
+    if not number then
+      options.refuse("--%s has '%s' in it, where numbers are expected%s", what, word, unit and (", such as %s or 4k"):format(examples[unit] or 3) or "")
+    end
     if number < (least or 0) then options.refuse("--%s has %s in it; at least %s is expected", what, word, least or 0) end
     list[#list + 1] = number
+  end
+  for part in tostring(text):gmatch "[^,]+" do
+    part = part:match "^%s*(.-)%s*$"
+    if number_of(part, unit) then
+      add(part)
+    else
+      for word in part:gmatch "%S+" do add(word) end
+    end
   end
   if #list == 0 then options.refuse("--%s has nothing in it", what) end
   return list

@@ -101,6 +101,7 @@ local function check_curves(x, a, b, log)
   if #x ~= #a or #x ~= #b then refuse("%s: %d, %d and %d values are no two curves", owner, #x, #a, #b) end
   local rises, falls
   for k = 2, #x do
+    if x[k] == x[k - 1] then refuse("%s: x is %s twice, in places %d and %d; it must rise or fall throughout", owner, x[k], k - 1, k) end
     rises, falls = rises or x[k] > x[k - 1], falls or x[k] < x[k - 1]
     if rises and falls then
       refuse("%s: x goes from %s on to %s and then to %s; it must rise or fall throughout", owner, x[1], x[k - 1], x[k])
@@ -108,7 +109,7 @@ local function check_curves(x, a, b, log)
   end
 end
 
--- Where two curves over the same x cross: a list of { at, below = "a" or "b" }, which of them is below before.  Between two x
+-- Where two curves over the same x, which rises or falls throughout, cross: a list of { at, below = "a" or "b" }, which of them is below before.  Between two x
 -- their difference is a straight line, over x or (log = true) over its logarithm.
 function trial.crossing(x, a, b, o)
   o = options(o, { log = false }, "trial.crossing")

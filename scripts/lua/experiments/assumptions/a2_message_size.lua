@@ -13,13 +13,13 @@ local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a2_message_size.lua: error, order and regret of full bandwidth for every size, by half size of the links.", {
   networks = "alexnet,nmt", topologies = "fat_tree,torus", devices = "8,16",
-  half_sizes = "16384,1048576,4194304,8388608,16777216,33554432,67108864",
+  half_sizes = "16 KiB,1 MiB,4 MiB,8 MiB,16 MiB,32 MiB,64 MiB",
   proposals = options.count(60, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
 }, { networks = "alexnet,nmt,inception_v3", topologies = "fat_tree,torus,p100_cluster", devices = "8,16,32", proposals = 300, searches = 5, runs = 4,
-    half_sizes = "1024,4096,16384,65536,262144,1048576,4194304,16777216,67108864" },
-  { networks = "mlp", topologies = "fat_tree", devices = "8", half_sizes = "65536,4194304", proposals = 5, searches = 2 })
+    half_sizes = "1 KiB,4 KiB,16 KiB,64 KiB,256 KiB,1 MiB,4 MiB,16 MiB,64 MiB" },
+  { networks = "mlp", topologies = "fat_tree", devices = "8", half_sizes = "64 KiB,4 MiB", proposals = 5, searches = 2 })
 
-local half_sizes = common.strengths("half_sizes", o.half_sizes, 1)
+local half_sizes = common.strengths("half_sizes", o.half_sizes, 1, false, "B")
 local cells = common.groups(o)
 
 local results = trial.sweep(cells, function(cell)

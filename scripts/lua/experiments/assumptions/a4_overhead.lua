@@ -15,11 +15,11 @@ local common = require "scripts.lua.experiments.assumptions.common"
 
 local o = common.options("a4_overhead.lua: error, order and regret of free starts, by overhead of each task that computes, message or step.", {
   networks = "alexnet,inception_v3,nmt,rnnlm", topologies = "p100_cluster,fat_tree", devices = "4,8,16", most_inception = options.count(8), samples = options.count(8, { min = 1 }), kinds = "launch,message,step",
-  overheads = "1e-6,1e-5,1e-4,3e-4,1e-3,3e-3", proposals = options.count(100, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
-}, { topologies = "p100_cluster,fat_tree,torus", most_inception = 16, overheads = "1e-6,2e-6,5e-6,1e-5,2e-5,5e-5,1e-4,2e-4,5e-4,1e-3,2e-3,5e-3", proposals = 2000, searches = 5, runs = 4 },
-  { networks = "mlp", topologies = "p100_cluster", devices = "4", kinds = "launch", overheads = "1e-5,1e-3", proposals = 5, searches = 2 })
+  overheads = "1 us,10 us,100 us,300 us,1 ms,3 ms", proposals = options.count(100, { min = 0 }), searches = options.count(3, { min = 1 }), runs = options.count(1, { min = 0 }),
+}, { topologies = "p100_cluster,fat_tree,torus", most_inception = 16, overheads = "1 us,2 us,5 us,10 us,20 us,50 us,100 us,200 us,500 us,1 ms,2 ms,5 ms", proposals = 2000, searches = 5, runs = 4 },
+  { networks = "mlp", topologies = "p100_cluster", devices = "4", kinds = "launch", overheads = "10 us,1 ms", proposals = 5, searches = 2 })
 
-local overheads = common.strengths("overheads", o.overheads, 1e-12)
+local overheads = common.strengths("overheads", o.overheads, 1e-12, false, "s")
 local cells = common.groups(o, { "kind", arguments.some("kinds", o.kinds, { "launch", "message", "step" }) })
 
 local results = trial.sweep(cells, function(cell)

@@ -169,10 +169,13 @@ end
 local takes = { inception_v3 = 10, nmt = 2, rnnlm = 2, gpt = 4 }
 function common.cost(cell) return (takes[cell.network] or 1) * (cell.devices or 1) ^ 2 end
 
--- Strengths of a violation from the weakest to the strongest: numbers that rise, or (falling) fall.
-function common.strengths(what, text, least, falling)
-  local list = arguments.numbers(what, text, least)
+-- Strengths of a violation from the weakest to the strongest: numbers that rise, or (falling) fall, each once; of a unit, if they have one.
+function common.strengths(what, text, least, falling, unit)
+  local list = arguments.numbers(what, text, least, unit)
   table.sort(list, function(a, b) return falling and a > b or not falling and a < b end)
+  for i = 2, #list do
+    if list[i] == list[i - 1] then options.refuse("--%s has %s in it twice", what, unit and soapstone.unit.show(list[i], unit) or list[i]) end
+  end
   return list
 end
 
