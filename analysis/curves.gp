@@ -6,6 +6,7 @@
 #   x_unit, y_unit                  "s" becomes ns, µs, ms or s by the values
 #   x_from, x_to, y_from, y_to      ends of the axis, in the column x
 #   x_ticks                         numbers stand where the values are
+#   x_tick                          or at these x alone
 #   panel                           number (from 0) and name; x of the first: panels in a row (0: as fit)
 #   entry                           of the legend: label, style, x: colour (-1: grey)
 #   series                          number (from 1), its panel, style and colour likewise
@@ -14,7 +15,7 @@
 # (dashed, open points).
 
 # ------------------------------------------------------------------------------ what is in the table
-X_AXIS = ""; X_STYLE = ""; X_UNIT = ""; X_FROM = NaN; X_TO = NaN; AT_VALUES = 0
+X_AXIS = ""; X_STYLE = ""; X_UNIT = ""; X_FROM = NaN; X_TO = NaN; AT_VALUES = 0; GIVEN_TICKS = ""
 Y_AXIS = ""; Y_STYLE = ""; Y_UNIT = ""; Y_FROM = NaN; Y_TO = NaN
 PANELS = 0; COLUMNS = 0; PANEL_NAMES = ""; LEGENDS = 0; ENTRY_LABELS = ""; ENTRY_STYLES = ""
 SERIES = 0; SERIES_STYLES = ""; WIDEST_ENTRY = 0; FURTHEST_X = 0; FURTHEST_Y = 0
@@ -24,7 +25,7 @@ look(panel, number, kind, label, style, x, y) = \
     kind eq "x_axis" ? (X_AXIS = label, X_STYLE = style, 1) : kind eq "y_axis" ? (Y_AXIS = label, Y_STYLE = style, 1) : \
     kind eq "x_unit" ? (X_UNIT = label, 1) : kind eq "y_unit" ? (Y_UNIT = label, 1) : \
     kind eq "x_from" ? (X_FROM = x) : kind eq "x_to" ? (X_TO = x) : kind eq "y_from" ? (Y_FROM = x) : \
-    kind eq "y_to" ? (Y_TO = x) : kind eq "x_ticks" ? (AT_VALUES = 1) : \
+    kind eq "y_to" ? (Y_TO = x) : kind eq "x_ticks" ? (AT_VALUES = 1) : kind eq "x_tick" ? (GIVEN_TICKS = GIVEN_TICKS.sprintf("%.11e ", x), 1) : \
     kind eq "panel" ? (PANELS = PANELS + 1, COLUMNS = larger(COLUMNS, x), PANEL_NAMES = PANEL_NAMES.label."\n", 1) : \
     kind eq "entry" ? (LEGENDS = LEGENDS + 1, ENTRY_LABELS = ENTRY_LABELS.label."\n", \
         ENTRY_STYLES = ENTRY_STYLES.sprintf("%s %d\n", style, x), WIDEST_ENTRY = larger(WIDEST_ENTRY, wide(label)), 1) : \
@@ -122,7 +123,7 @@ ends(style, from, to) = style eq "linear" ? (to > from ? 0.04 * (to - from) : fr
 see_point(kind, x, y) = kind ne "point" ? 0 : ( \
     X_LEAST = X_STYLE ne "linear" && x <= 0 ? X_LEAST : smaller(X_LEAST, x), X_MOST = larger(X_MOST, x), \
     Y_LEAST = smaller(Y_LEAST, y), Y_MOST = larger(Y_MOST, y), \
-    AT_VALUES && !strstrt(X_VALUES, " ".spot(x)) ? (X_VALUES = X_VALUES.spot(x), 1) : 1)
+    AT_VALUES && GIVEN_TICKS eq "" && !strstrt(X_VALUES, " ".spot(x)) ? (X_VALUES = X_VALUES.spot(x), 1) : 1)
 # How far along the axis, in points, and how much room two numbers need between their middles: beside or over each other.
 along(style, from, to, length, v) = length * (style eq "linear" ? (v - from) / (to - from) : log(v / from) / log(to / from))
 along_x(v) = along(X_STYLE, XA, XB, PANEL_W, v)
@@ -175,7 +176,8 @@ do for [p = 0 : PANELS - 1] {
     set yrange [YA / (Y_STYLE eq "linear" ? 1 : 1 + 1e-9) : YB * (Y_STYLE eq "linear" ? 1 : 1 + 1e-9)]
     # Numbers that have no room are left out, first those that are no powers; their ticks stay, if there are not many.
     X_SPOTS = ""; Y_SPOTS = ""
-    if (AT_VALUES) {
+    if (AT_VALUES || GIVEN_TICKS ne "") {
+        do for [v in GIVEN_TICKS] { X_VALUES = X_VALUES.spot(v * X_SCALE) }
         do for [v in X_VALUES] { if (v + 0 >= XA && v + 0 <= XB && near_x(v + 0, X_SPOTS) == 0) { X_SPOTS = X_SPOTS.spot(v + 0) } }
     } else {
         do for [k = 1 : 12] {

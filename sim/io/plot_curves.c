@@ -59,6 +59,18 @@ static ss_status check_axis(const ss_plot_axis *a, const char *which, ss_error *
     return SS_OK;
 }
 
+static ss_status check_ticks(const ss_plot_curves *c, ss_error *err)
+{
+    for (uint32_t i = 0; i < c->n_ticks; i++) {
+        if (!isfinite(c->ticks[i]))
+            return ss_fail(err, SS_EINVAL, "tick %u is %g, which is nowhere", i + 1, c->ticks[i]);
+        if (c->x.log && c->ticks[i] <= 0)
+            return ss_fail(err, SS_EINVAL, "tick %u is %g, and that axis is logarithmic", i + 1,
+                           c->ticks[i]);
+    }
+    return SS_OK;
+}
+
 static ss_status check_point(const ss_plot_curves *c, uint32_t k, uint32_t i, ss_error *err)
 {
     char name[80];
@@ -127,6 +139,8 @@ static ss_status check(const ss_plot_curves *c, ss_error *err)
     ss_status s = check_axis(&c->x, "x", err);
     if (!s)
         s = check_axis(&c->y, "y", err);
+    if (!s)
+        s = check_ticks(c, err);
     if (!s && c->n > SS_PLOT_MAX_SERIES)
         s = ss_fail(err, SS_EINVAL, "%u series in one figure: %d can be drawn, at most", c->n,
                     SS_PLOT_MAX_SERIES);
@@ -243,6 +257,10 @@ ss_status ss_plot_curves_data(const ss_plot_curves *c, ss_text *out, ss_error *e
     begin_row(out, 0, 0, "title", c->title, "-");
     end_row(out, 0, 0);
     add_axis(out, &c->x, 'x', c->ticks_at_values);
+    for (uint32_t i = 0; i < c->n_ticks; i++) {
+        begin_row(out, 0, 0, "x_tick", "", "-");
+        end_row(out, c->ticks[i], 0);
+    }
     add_axis(out, &c->y, 'y', false);
     for (uint32_t p = 0; p < c->panels; p++) {
         begin_row(out, p, 0, "panel", c->panel ? c->panel[p] : "", "-");

@@ -68,12 +68,14 @@ typedef struct ss_plot_curves {
     const char *const *note; /* [notes] */
     uint32_t notes;
     bool ticks_at_values; /* of x: a number for each value, as far as there is room */
+    const double *ticks;  /* [n_ticks] of x, in place of those: where values are moved aside */
+    uint32_t n_ticks;
     bool zero_at_left; /* x = 0 stands at the left end of a logarithmic axis; else it is refused */
 } ss_plot_curves;
 
 /* Refuses, naming the series: no series, or none with a point; too many
  * series, panels or entries of the legend; an x that is no finite number; an infinite y; a value not above 0 on an axis that is
- * logarithmic, or an end of it; an axis that ends before it begins; axes that show nothing of any series. */
+ * logarithmic, or an end or a tick of it; a tick that is no finite number; an axis that ends before it begins; axes that show nothing of any series. */
 ss_status ss_plot_curves_data(const ss_plot_curves *c, ss_text *out, ss_error *err);
 /* As ss_plot. */
 ss_status ss_plot_curves_draw(const ss_plot_curves *c, const char *path, const ss_plot_options *o,

@@ -169,6 +169,7 @@ static const ss_opt lines_list[] = {
      .choices = LOOKS,
      .help = "of the series that do not say; lines"},
     FLAG(ticks_at_values, "numbers of x stand where the values are; false"),
+    {.name = "ticks", .kind = SS_OPT_VALUE, .help = "a list of x: numbers stand there, and no others"},
     {.name = "columns",
      .kind = SS_OPT_COUNT,
      .at = offsetof(lines_options, columns),
@@ -228,6 +229,23 @@ static const double *read_numbers(lua_State *L, const char *key, uint32_t *n, co
     lua_insert(L, series); /* the memory */
     lua_pop(L, 1);         /* the list; the series is on top again */
     return v;
+}
+
+/* The option `ticks` of the options at 3, likewise; NULL and none if it is not given. */
+static const double *read_ticks(lua_State *L, uint32_t *n)
+{
+    *n = 0;
+    if (!lua_istable(L, 3))
+        return NULL;
+    lua_pushstring(L, "ticks");
+    bool given = lua_rawget(L, 3) != LUA_TNIL;
+    lua_pop(L, 1);
+    if (!given)
+        return NULL;
+    lua_pushvalue(L, 3);
+    const double *ticks = read_numbers(L, "ticks", n, "plot.lines");
+    lua_pop(L, 1); /* the options; the memory stays */
+    return ticks;
 }
 
 typedef struct panels {
@@ -299,7 +317,9 @@ static int plot_lines(lua_State *L)
         ss_lua_refuse(L, "plot.lines: %d series, and %d can be drawn at most", (int)n,
                       SS_PLOT_MAX_SERIES);
     ss_plot_options p = ss_lua_plot_options(L, width, o.gnuplot);
-    luaL_checkstack(L, 2 * (int)n + 12, "plot.lines");
+    luaL_checkstack(L, 2 * (int)n + 16, "plot.lines");
+    uint32_t n_ticks;
+    const double *ticks = read_ticks(L, &n_ticks);
     ss_plot_series *series = lua_newuserdatauv(L, (n + (size_t)1) * sizeof *series, 0);
     panels in = {.n = 0};
     for (uint32_t i = 0; i < n; i++)
@@ -318,7 +338,9 @@ static int plot_lines(lua_State *L)
         .n = n,
         .note = &o.note,
         .notes = o.note ? 1 : 0,
-        .ticks_at_values = o.ticks_at_values};
+        .ticks_at_values = o.ticks_at_values,
+        .ticks = ticks,
+        .n_ticks = n_ticks};
     ss_error err;
     if (ss_plot_curves_draw(&c, out, &p, &err))
         return ss_lua_raise(L, &err);

@@ -223,14 +223,39 @@ claim("a table has what searches under the broken problem found beside the regre
   check.contains(text, "b!")
 end)
 
-claim("a figure has the reciprocal of what the simple problem says, and a point only where a regret is told apart", function()
-  equal(common.longer.value { error = -0.5 }, 2)
+-- What common.draw draws of groups: series and options by path.
+local function figures(groups, look)
   local report, drawn = require "soapstone.report", {}
   local kept = report.draw
   report.draw = function(_, series, path, options) drawn[path] = { series = series, options = options } end
-  local ok, wrong = pcall(common.draw, { folder = "f" }, "fig", { group_of({ 1, 2, 4 }, { 3 }, { false, true, true }, { 0.002, 0.3, 14 }) }, { title = "t", note = "first" })
+  local ok, wrong = pcall(common.draw, { folder = "f" }, "fig", groups, look)
   report.draw = kept
   assert(ok, wrong)
+  return drawn
+end
+
+claim("a figure says what it shows, has numbers at its strengths, places beyond them, and no panel with nothing to see", function()
+  local low, high = group_of({ 4, 8 }, {}, { false, false }, { 0.001, 0.004 }), group_of({ 4, 8 }, { 9 }, { true, true }, { 0.1, 0.3 })
+  low.devices, high.devices = 2, 3
+  local drawn = figures({ low, high }, { title = "t", ticks_at_values = true, logx = true, cost = "the cost", scale = 10 })
+  local both, regret = drawn["f/fig.svg"], drawn["f/fig-regret.svg"]
+  equal(both.options.title, "t: what it does to the step and to the order of strategies")
+  equal(regret.options.title, "t: the cost")
+  equal(both.options.ticks, nil)
+  equal(table.concat(regret.options.ticks, " "), "40 80")
+  assert(regret.options.to_x > 90 and both.options.to_x > 90, "the place at 9 is beyond the frame")
+  for _, one in ipairs(regret.series) do check.contains(one.panel, "3 devices of quad") end
+  check.contains(regret.options.note, "not drawn, with nothing above 1 %: 2 devices of quad")
+  equal(both.options.note:find("not drawn", 1, true), nil)
+  local flat = figures({ low }, { title = "t" })["f/fig-regret.svg"] -- rather than no figure
+  check.contains(flat.series[1].panel, "2 devices of quad")
+  equal(flat.options.title, "t: what it costs to choose without knowing of it")
+  equal(flat.options.ticks, nil)
+end)
+
+claim("a figure has the reciprocal of what the simple problem says, and a point only where a regret is told apart", function()
+  equal(common.longer.value { error = -0.5 }, 2)
+  local drawn = figures({ group_of({ 1, 2, 4 }, { 3 }, { false, true, true }, { 0.002, 0.3, 14 }) }, { title = "t", note = "first" })
   local both, regret = drawn["f/fig.svg"], drawn["f/fig-regret.svg"]
   equal(both.options.from_x, regret.options.from_x)
   equal(both.options.to_x, regret.options.to_x)

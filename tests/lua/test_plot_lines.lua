@@ -117,6 +117,23 @@ local function numbers_below(path)
   return rows
 end
 
+claim("an axis has numbers at a list of ticks, and nowhere else", function()
+  local series = { { x = { 3.7, 4.3, 16.9 }, y = { 1, 2, 3 } } }
+  fails("'ticks' should be a list of numbers, not a number", plot.lines, series, "no.svg", { ticks = 4 })
+  fails("'ticks[2]' should be a number, not a text", plot.lines, series, "no.svg", { ticks = { 4, "x" } })
+  fails("tick 2 is inf, which is nowhere", plot.lines, series, "no.svg", { ticks = { 4, 1 / 0 } })
+  fails("tick 1 is 0, and that axis is logarithmic", plot.lines, series, "no.svg", { ticks = { 0 }, logx = true })
+  if not draws then return end
+  plot.lines(series, "lines.svg", { ticks = { 4, 8, 16, 64 }, logx = true, logy = true, from_y = 0.5 })
+  for _, row in pairs(numbers_below "lines.svg") do equal(#row, 3) end -- 64 is beyond the axis
+  plot.lines(series, "lines.svg", { ticks = { 4, 16 }, ticks_at_values = true })
+  local file = assert(io.open "lines.svg")
+  local text = file:read "a"
+  file:close()
+  table_of "lines.svg"
+  assert(text:find("<text>4<", 1, true) and text:find("<text>16<", 1, true) and not text:find("<text>4.3<", 1, true), "numbers stand elsewhere")
+end)
+
 claim("numbers of an axis stand beside each other, and at least two of them", function()
   if not draws then return end
   local pairs_seen = 0

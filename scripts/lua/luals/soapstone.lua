@@ -924,6 +924,7 @@ function result:close() end
 ---@field to_y? number
 ---@field look? "lines"|"steps"|"points"|"both"
 ---@field ticks_at_values? boolean
+---@field ticks? number[]
 ---@field columns? integer
 ---@field note? string
 ---@field width? number inches

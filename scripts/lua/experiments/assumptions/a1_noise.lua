@@ -85,7 +85,7 @@ common.print_verdicts(columns, "cv", groups, "half interval", {
   { "half interval", function(v) return ("%.2g %%"):format(100 * v.learned.half) end },
 })
 common.print_groups(columns, groups, {})
-common.draw(o, "a1-noise", groups, { title = "Times that are not known beforehand: what it does to the mean step of data parallelism, to the order of strategies, and to the choice",
+common.draw(o, "a1-noise", groups, { title = "Times that are not known beforehand", what = "what it does to the mean step of data parallelism and to the order of strategies",
   xlabel = "coefficient of variation of a time" }, function(group) return ("%s, %d devices of %s"):format(group.network, group.devices, group.topology) end,
   { { name = "longer (%)", lines = { 0 }, value = function(v) return 100 * v.data_parallel end }, common.tau, common.regret })
 

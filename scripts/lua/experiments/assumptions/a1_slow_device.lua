@@ -37,7 +37,7 @@ local groups = common.grouped(cells, results, slower)
 local columns = { "network", "topology", "devices" }
 common.print_verdicts(columns, "slower", groups)
 common.print_groups(columns, groups, {})
-common.draw(o, "a1-slow-device", groups, { title = "One device is slower than the others: what it does to the step, to the order of strategies, and to the choice", xlabel = "times slower one device is" }, nil,
+common.draw(o, "a1-slow-device", groups, { title = "One device is slower than the others", xlabel = "times slower one device is" }, nil,
   { { name = "data parallel, times", lines = { 1 }, value = function(v) return v.data_parallel end }, common.longer, common.tau, common.regret })
 
 local parts = {}

@@ -33,7 +33,7 @@ local groups = common.grouped(cells, results, loads)
 local columns = { "network", "topology", "devices" }
 common.print_verdicts(columns, "load", groups)
 common.print_groups(columns, groups, {})
-common.draw(o, "a2-background-load", groups, { title = "Others take a share of the links between switches: what it does to the step, to the order of strategies, and to the choice", xlabel = "share of the links between switches that others take",
+common.draw(o, "a2-background-load", groups, { title = "Others take a share of the links between switches", xlabel = "share of the links between switches that others take",
   from_x = 0, to_x = 1 })
 
 trial.result("the load of others on the links between switches makes the median step longer by %s times at a load of %g; half of the links taken: %s times (tau %s); and not to know it %s.",

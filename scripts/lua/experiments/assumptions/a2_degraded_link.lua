@@ -69,7 +69,7 @@ for _, part in ipairs { { slow, "share %g" }, { late, "from %g" } } do
   for _, x in ipairs(part[1][1].x) do head[#head + 1] = part[2]:format(x) end
   print("\ntimes longer\n" .. report.table(head, by_strategy(part[1])))
 end
-common.draw(o, "a2-degraded-link", slow, { title = "The links of one device have lost bandwidth: what it does to the step, to the order of strategies, and to the choice", xlabel = "share of the bandwidth that is left", logx = true })
+common.draw(o, "a2-degraded-link", slow, { title = "The links of one device have lost bandwidth", xlabel = "share of the bandwidth that is left", logx = true })
 common.draw(o, "a2-degraded-link-when", late, { title = "The links of one device fall to a quarter of their bandwidth during a step", xlabel = "when, as a share of the fastest step without a fault" })
 
 -- the strategies that suffer least and most at a quarter, and the part of that which a late fault costs

@@ -35,7 +35,7 @@ local groups = common.grouped(cells, results, half_sizes)
 local columns, look = { "network", "topology", "devices" }, { unit = "B" }
 common.print_verdicts(columns, "half size", groups)
 common.print_groups(columns, groups, look)
-common.draw(o, "a2-message-size", groups, { title = "Small messages get less than the full bandwidth: what it does to the step, to the order of strategies, and to the choice", xlabel = "size of a message that gets half of the bandwidth (MiB)", logx = true, scale = 2.0 ^ -20 })
+common.draw(o, "a2-message-size", groups, { title = "Small messages get less than the full bandwidth", xlabel = "size of a message that gets half of the bandwidth (MiB)", logx = true, scale = 2.0 ^ -20 })
 
 -- where the median step of each network is 10 % longer
 local parts = {}

@@ -78,7 +78,7 @@ common.print_groups(columns, groups, {})
 
 local function row(group) return ("%s, %s"):format(group.network, group.topology) end
 local function draw(name, title, quantity, look)
-  local all = { title = "Links with one message at a time, against links that are shared: " .. title, xlabel = "devices", logx = true, columns = 2, width = 7, ticks_at_values = true,
+  local all = { title = "Links with one message at a time, against links that are shared", what = title, cost = title, xlabel = "devices", logx = true, columns = 2, width = 7, ticks_at_values = true,
     note = "segments: fifo-hop in up to 16 pieces; 1:4 is oversubscription" }
   for key, value in soapstone.pairs(look) do all[key] = value end
   common.draw(o, "a2-sharing" .. name, groups, all, row, { quantity })

@@ -197,7 +197,7 @@ common.print_verdicts(columns, "jobs", cells)
 common.print_groups(columns, cells, {})
 report.draw("lines", curves, o.folder .. "/a2-two-jobs.svg", { title = ("Equal data-parallel jobs of %d devices on one fat tree: what a step takes"):format(SIZE), xlabel = "jobs",
   ylabel = "mean step time (ms)", columns = 2, width = 7, from_y = 0 })
-common.draw(o, "a2-two-jobs-order", cells, { title = "Other jobs on the network: what they do to the step, to the order of strategies, and to the choice", xlabel = "jobs", luck = "hash" },
+common.draw(o, "a2-two-jobs-order", cells, { title = "Other jobs on the network", what = "what they do to the step and to the order of strategies", cost = "what it costs to choose as if alone", xlabel = "jobs", luck = "hash" },
   function(cell) return ("%s, 1:%g"):format(cell.network, cell.oversubscription) end)
 
 local spread, parts = common.those(cells, { placed = "spread" }), {}

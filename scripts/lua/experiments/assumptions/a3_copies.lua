@@ -59,8 +59,8 @@ common.print_groups(columns, slowed, {})
 print "\ncopies block the device"
 common.print_verdicts({ "network", "topology" }, "devices", blocked)
 common.print_groups({ "network", "topology" }, blocked, {})
-common.draw(o, "a3-copies", slowed, { title = "A device computes slower while it copies: what it does to the step, to the order of strategies, and to the choice", xlabel = "speed of a device while it copies" })
-common.draw(o, "a3-copies-blocked", blocked, { title = "A device cannot compute while it copies: what it does to the step, to the order of strategies, and to the choice", xlabel = "devices", logx = true, ticks_at_values = true },
+common.draw(o, "a3-copies", slowed, { title = "A device computes slower while it copies", xlabel = "speed of a device while it copies" })
+common.draw(o, "a3-copies-blocked", blocked, { title = "A device cannot compute while it copies", xlabel = "devices", logx = true, ticks_at_values = true },
   function(group) return group.topology end)
 
 local parts = {}

@@ -56,7 +56,8 @@ end
 local columns = { "order", "topology", "network" }
 common.print_verdicts(columns, "devices", groups)
 common.print_groups(columns, groups, {})
-common.draw(o, "a3-order", groups, { title = "Other orders than first come, first served: what they do to the step, to the order of strategies, and to the choice",
+common.draw(o, "a3-order", groups, { title = "Other orders than first come, first served", what = "what they do to the step and to the order of strategies",
+  cost = "what it costs to choose by first come, first served",
   xlabel = "devices", logx = true, ticks_at_values = true },
   function(group) return ("%s, %s"):format(({ program = "program order", shortest = "shortest first" })[group.order] or group.order, group.topology) end)
 

@@ -50,8 +50,8 @@ end
 local words = { launch = "each task", message = "each message", step = "each step" }
 for _, topology in ipairs(common.values(groups, "topology")) do
   common.draw(o, "a4-overhead-" .. topology:gsub("_", "-"), common.those(groups, { topology = topology, devices = drawn or groups[1].devices }), {
-    title = ("Starting takes time, on %d devices of %s with %d samples each: what it does to the step, to what splits gain over one device, to the order of strategies, and to the choice"):format(
-      drawn or groups[1].devices, topology, o.samples), xlabel = "time that each start takes", xunit = "s", logx = true }, function(group) return words[group.kind] end,
+    title = ("Starting takes time, on %d devices of %s with %d samples each"):format(drawn or groups[1].devices, topology, o.samples),
+    what = "what it does to what splits gain over one device, to the step, and to the order of strategies", xlabel = "time that each start takes", xunit = "s", logx = true }, function(group) return words[group.kind] end,
     { { name = "gain over one device", lines = { 1 }, value = function(v) return v.gain end }, common.longer, common.tau, common.regret })
 end
 

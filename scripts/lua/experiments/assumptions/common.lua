@@ -677,9 +677,35 @@ local function note_of(groups, quantities, luck)
   return table.concat(parts, "; ")
 end
 
+-- Rows of which some regret can be seen above the lower edge, and names of the others; all of them if there is none.
+local function seen(rows, by)
+  local high, flat = {}, {}
+  for _, key in ipairs(rows) do
+    local most = 0
+    for _, group in ipairs(by[key]) do
+      for _, v in ipairs(group.verdicts) do most = math.max(most, 100 * v.most) end
+    end
+    table.insert(most > FLOOR and high or flat, key)
+  end
+  if #high == 0 then return rows, {} end
+  return high, flat
+end
+
+-- Where an axis of groups begins and ends: with the strengths, or where two strategies change places beyond them.
+local function ends_of(groups, look, all)
+  local least, most = all[1], all[#all]
+  for _, group in ipairs(groups) do
+    local change = conclude(group).change
+    if change and math.abs(change) < math.huge then least, most = math.min(least, change), math.max(most, change) end
+  end
+  local scale = look.scale or 1
+  return scale * moved(look, all, least, -0.08), scale * moved(look, all, most, 0.08)
+end
+
 -- Error and order of groups in one figure, and regret in another, NAME-regret.svg, with a logarithmic axis: a column for each of the
 -- quantities, a row for what row(group) says (topology and devices unless given), in as many figures as they need, all with the same
--- x.  look: that of plot.lines (a note comes before those of the signs), and scale, of the strengths, and luck, the name of one draw.
+-- x.  look: that of plot.lines (a note comes before those of the signs), and scale, of the strengths, luck, the name of one draw, and what
+-- the two kinds of figures show, which goes behind the title: `what` the one and `cost` the other.
 function common.draw(o, name, groups, look, row, quantities)
   row = row or function(group) return ("%d devices of %s"):format(group.devices, group.topology) end
   quantities = quantities or { common.longer, common.tau, common.regret }
@@ -696,14 +722,16 @@ function common.draw(o, name, groups, look, row, quantities)
       colours[label] = colours.count
     end
   end
-  local function draw(those, suffix, more)
-    local scale = look.scale or 1
-    local options = { columns = #those, width = math.max(7, 2.8 * #those), note = note_of(groups, those, look.luck),
-      from_x = scale * moved(look, all, all[1], -0.08), to_x = scale * moved(look, all, all[#all], 0.08) }
+  local from_x, to_x = ends_of(groups, look, all)
+  local own = { scale = true, luck = true, what = true, cost = true } -- of `look`, and none of plot.lines
+  local function draw(those, suffix, rows, shows, more)
+    local options = { columns = #those, width = math.max(7, 2.8 * #those), note = note_of(groups, those, look.luck), from_x = from_x, to_x = to_x }
     for key, value in soapstone.pairs(look) do
       if key == "note" then value = value .. (options.note ~= "" and "; " .. options.note or "") end
-      if key ~= "scale" and key ~= "luck" then options[key] = value end
+      if not own[key] then options[key] = value end
     end
+    options.title = ("%s: %s"):format(look.title, shows)
+    if more.note then options.note, more.note = options.note .. more.note, nil end
     for key, value in soapstone.pairs(more) do options[key] = value end
     local most = #those == 1 and 2 * ROWS or ROWS
     for page = 0, (#rows - 1) // most do
@@ -722,12 +750,15 @@ function common.draw(o, name, groups, look, row, quantities)
   for _, quantity in ipairs(quantities) do
     if quantity.bars then regret = quantity else others[#others + 1] = quantity end
   end
-  if #others > 0 then draw(others, "", #others == 1 and { ylabel = others[1].name, columns = 2 } or {}) end
-  local asked = {} -- numbers at the values would stand at all that are moved aside
-  for i, x in ipairs(all) do asked[i] = ("%g"):format(x) end
+  if #others > 0 then
+    draw(others, "", rows, look.what or "what it does to the step and to the order of strategies", #others == 1 and { ylabel = others[1].name, columns = 2 } or {})
+  end
   if regret then
-    draw({ regret }, "-regret", { ylabel = "regret (%)", columns = 2, logy = true, from_y = FLOOR * 0.9, ticks_at_values = false,
-      xlabel = look.ticks_at_values and ("%s (%s)"):format(look.xlabel, table.concat(asked, ", ")) or nil })
+    local high, flat = seen(rows, by)
+    local ticks = {} -- at the strengths, from which what is drawn is moved aside
+    for i, x in ipairs(all) do ticks[i] = (look.scale or 1) * x end
+    draw({ regret }, "-regret", high, look.cost or "what it costs to choose without knowing of it", { ylabel = "regret (%)", columns = 2, logy = true, from_y = FLOOR * 0.9,
+      ticks = look.ticks_at_values and ticks or nil, note = #flat > 0 and ("; not drawn, with nothing above %d %%: %s"):format(FLOOR, table.concat(flat, ", ")) or nil })
   end
 end
 

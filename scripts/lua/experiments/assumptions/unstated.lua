@@ -123,7 +123,7 @@ local columns = { "network", "topology", "devices" }
 print "devices that differ"
 common.print_verdicts(columns, "cv", devices)
 common.print_groups(columns, devices, {})
-common.draw(o, "unstated-devices", devices, { title = "Devices differ in speed: what it does to the step, to the order of strategies, and to the choice", xlabel = "coefficient of variation of the devices' times" })
+common.draw(o, "unstated-devices", devices, { title = "Devices differ in speed", xlabel = "coefficient of variation of the devices' times" })
 
 -- updates and sums, by cluster size
 local sizes, free = common.values(cells, "devices"), {}

@@ -76,7 +76,7 @@ for _, broken in ipairs { "halo", "steps" } do
 end
 local columns = { "broken", "network", "topology" }
 common.print_verdicts(columns, "devices", groups)
-common.draw(o, "unstated-halo-and-steps", groups, { title = "Parts of images read beyond their edge, and steps overlap: what it does to the most sensitive strategy, and to the order of strategies", xlabel = "devices", logx = true, ticks_at_values = true,
+common.draw(o, "unstated-halo-and-steps", groups, { title = "Parts of images read beyond their edge, and steps overlap", what = "what it does to the most sensitive strategy and to the order of strategies", xlabel = "devices", logx = true, ticks_at_values = true,
     note = ("most sensitive: the strategy of the list whose step time changes most; steps: %d in a row"):format(o.steps) },
   function(group) return ("%s, %s"):format(group.broken, group.topology) end,
   { { name = "most sensitive, times longer", lines = { 1 }, value = function(v) return 1 / (1 + v.worst) end }, common.tau })
