@@ -35,12 +35,14 @@ has() { if grep -qF -- "$2" "$1"; then ok; else bad "$1 has no: $2"; fi; }
 has err "p100_cluster has 4 devices, where 6 are meant"
 
 figures=$(command -v gnuplot)
+mkdir printed
 for path in "$scripts"/*.lua; do
   name=$(basename "$path" .lua)
-  [ "$name" = common ] && continue
+  case $name in common | counts) continue ;; esac
   expect 0 "with --long: --" "$name" --help
   mkdir "$name"
   expect 0 "result: " "$name" --tiny "$name" --workers 2
+  cp out "printed/$name.txt"
   last=$(tail -n 1 out)
   case $last in
     "result: "*[0-9]*.) ok ;;
@@ -54,6 +56,35 @@ for path in "$scripts"/*.lua; do
     if ls "$name"/*.svg >/dev/null 2>&1; then ok; else bad "$name draws nothing"; fi
   fi
 done
+# what they printed is counted: rows that are made up, of one experiment, beside those of the others
+expect 2 "there is no ./a1_noise.txt" counts
+expect 0 "result: of " counts printed
+for name in printed/*.txt; do : >"$name"; done
+expect 2 "what is in printed has no table of regrets" counts printed
+# row NETWORK COLUMNS... - a line of a table as the experiments print it.
+row() { printf '%s' "$1"; shift; printf '  %s' "$@"; printf '\n'; }
+{
+  row network slower strategies tau "best, simple" "best, broken" regret "by search"
+  row net 1.5 6 0.80 a a "+0.0 %: none" x
+  row net 2 6 0.81 a b "+5.1 %" x
+  row mlp 1.5 6 1.00 a b "+44 %: noise" x
+  row mlp 2 6 none a a "+3.0 %: luck" x
+  echo
+  row network "regret from" "greatest regret"
+  row net 2 "+5.1 %"
+} >printed/a1_slow_device.txt
+{
+  row network kind overhead strategies tau "best, simple" "best, broken" regret
+  row net step 1 6 1.00 a a "+0.0 %: none"
+  row net message 1 6 "0.85 (0.1 to 0.9)" a a "+5.0 %"
+} >printed/a4_overhead.txt
+{
+  row simple network devices strategies tau "best, simple" "best, broken" regret
+  row fifo-hop net 8 6 -0.95 a a "+3.0 %: luck"
+} >printed/a2_sharing_by_cluster_size.txt
+expect 0 "result: of 6 rows tau is above 0.8 in 3 and the best of the list the same in 4; a regret is told apart and above 5 % in 1, told apart and no more than that in 1, luck or noise in 3 (above 5 % in 1) and none in 1; of 3 rows at the strongest of each sweep tau is above 0.8 in 2 and the best of the list the same in 2; a regret is told apart and above 5 % in 1, told apart and no more than that in 1, luck or noise in 1 (above 5 % in 0) and none in 0." counts printed
+expect 0 "shared links, against fifo-hop     1              0          1" counts printed
+
 # lists of sizes and topologies, and strengths that leave next to nothing to see
 mkdir small
 expect 0 "mlp      fat_tree            8  launch" a4_overhead --tiny small --devices 4,8 --topologies p100_cluster,fat_tree
