@@ -7,7 +7,7 @@
 #include "io/view.h"
 
 enum { SMALL_DEVICES = 3, SMALL_LANES = 5, SMALL_TASKS = 7, SMALL_HELDS = 6, SMALL_EDGES = 6 };
-enum { SMALL_STRETCHES = 2 };
+enum { SMALL_STRETCHES = 2, SMALL_EVENTS = 2 };
 
 static ss_view_lane small_lane[SMALL_LANES + 1];
 static ss_view_task small_task[SMALL_TASKS + 1];
@@ -15,6 +15,9 @@ static uint32_t small_more[] = {5, 4, 5};
 static ss_view_held small_held[SMALL_HELDS] = {{1, 0, 1000},    {1, 700, 4097},        {1, 7919, 0},
                                                {2, 0, 1 << 30}, {2, 5, (1 << 30) + 1}, {3, 11, 7}};
 static ss_view_stretch small_stretch[SMALL_STRETCHES] = {{5, 11, 7001028, true}, {2, 0, 31, false}};
+static ss_view_event small_event[SMALL_EVENTS] = {
+    {11, 5, "link 2 fails at 11 ps", 0, 3e-6, 0},
+    {12, 2, "device 2 at 0.5 of its speed at 12 ps", 0, 0, 0.5}};
 static uint32_t small_edge[SMALL_EDGES][2] = {{1, 2}, {2, 3}, {1, 4}, {3, 5}, {4, 5}, {5, 7}};
 
 static void small_fill_lane(uint32_t i)
@@ -99,12 +102,14 @@ static ss_view small_view(void)
                  .helds = SMALL_HELDS,
                  .edges = SMALL_EDGES,
                  .stretches = SMALL_STRETCHES,
+                 .events = SMALL_EVENTS,
                  .lane = small_lane,
                  .task = small_task,
                  .more = small_more,
                  .held = small_held,
                  .edge = small_edge,
-                 .stretch = small_stretch};
+                 .stretch = small_stretch,
+                 .event = small_event};
     for (uint32_t k = 0; k < SS_CARGOS; k++)
         v.moved[k] = 1e9 / (k + 3);
     return v;
@@ -151,7 +156,7 @@ static const char *small_difference(const ss_view *a, const ss_view *b)
         return "summary";
     if (a->devices != b->devices || a->lanes != b->lanes || a->tasks != b->tasks ||
         a->mores != b->mores || a->helds != b->helds || a->edges != b->edges ||
-        a->stretches != b->stretches)
+        a->stretches != b->stretches || a->events != b->events)
         return "counts";
     for (uint32_t i = 1; i <= a->lanes; i++)
         if (!small_same_lane(&a->lane[i], &b->lane[i]))
@@ -167,6 +172,13 @@ static const char *small_difference(const ss_view *a, const ss_view *b)
         if (a->stretch[i].lane != b->stretch[i].lane || a->stretch[i].from != b->stretch[i].from ||
             a->stretch[i].to != b->stretch[i].to || a->stretch[i].still != b->stretch[i].still)
             return "changed";
+    for (uint32_t i = 0; i < a->events; i++)
+        if (a->event[i].at != b->event[i].at || a->event[i].lane != b->event[i].lane ||
+            !small_same_text(a->event[i].what, b->event[i].what) ||
+            a->event[i].bytes_per_s != b->event[i].bytes_per_s ||
+            a->event[i].latency_s != b->event[i].latency_s ||
+            a->event[i].speed != b->event[i].speed)
+            return "events";
     if (memcmp(a->more, b->more, a->mores * sizeof *a->more) != 0)
         return "more";
     return memcmp(a->edge, b->edge, a->edges * sizeof *a->edge) != 0 ? "edges" : NULL;

@@ -58,7 +58,9 @@ static void say_link(const ss_change *c, ss_text *out)
         ss_text_add(out, " %s",
                     ss_format_quantity(c->bytes_per_s * c->share, SS_UNIT_BYTES_PER_SECOND, rate,
                                        sizeof rate));
-    else if (c->share != 1)
+    if (c->bytes_per_s > 0 && c->load > 0)
+        ss_text_add(out, ", of which others take %g %%", 100 * c->load);
+    if (c->bytes_per_s < 0 && c->share != 1)
         ss_text_add(out, " %g of its bandwidth", c->share);
     if (c->latency_s >= 0)
         ss_text_add(out, ", latency %s",

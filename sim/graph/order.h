@@ -44,10 +44,17 @@ typedef struct ss_change {
     ss_change_kind kind;
     uint32_t who;       /* a link or a device */
     double bytes_per_s; /* SS_CHANGE_LINK: from now on; below 0: as it is */
+    double load;        /* the same: of bytes_per_s, if given, that others take at all times */
     double share;       /* the same: of what that is or was; 0 is taken at its word */
     double latency_s;   /* the same; below 0: as it is */
     double speed;       /* SS_CHANGE_SPEED */
 } ss_change;
+
+/* What a change of a link leaves it, from what it has. */
+static inline double ss_change_bytes_per_s(const ss_change *c, double has)
+{
+    return (c->bytes_per_s < 0 ? has : c->bytes_per_s * (1 - c->load)) * c->share;
+}
 
 typedef struct ss_run_options {
     ss_order order;

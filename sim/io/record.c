@@ -246,5 +246,7 @@ ss_status ss_record_timeline(ss_record *r, const char *name, const ss_view *v,
         s = ss_record_put(r, group, &ss_record_memory, v->held, v->helds, err);
     if (!s && v->stretches)
         s = ss_record_put(r, group, &ss_record_changed, v->stretch, v->stretches, err);
+    if (!s && v->events)
+        s = ss_record_put(r, group, &ss_record_events, v->event, v->events, err);
     return s ? s : ss_record_put(r, group, &ss_record_edges, v->edge, v->edges, err);
 }

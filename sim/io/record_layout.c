@@ -117,6 +117,18 @@ static const ss_h5_field changed_field[] = {
 TABLE(ss_record_changed, "changed", "when devices and links were not as at first", changed_field,
       ss_view_stretch);
 
+static const ss_h5_field event_field[] = {
+    FIELD("at", SS_H5_I64, ss_view_event, at, "ps", "when it happened"),
+    FIELD("lane", SS_H5_U32, ss_view_event, lane, "1", "device or link: a lane"),
+    FIELD("event", SS_H5_TEXT, ss_view_event, what, NULL, "what happened"),
+    FIELD("bandwidth", SS_H5_F64, ss_view_event, bytes_per_s, "B/s",
+          "of a link from then on; 0: nothing passes"),
+    FIELD("latency", SS_H5_F64, ss_view_event, latency_s, "s", "of a link from then on"),
+    FIELD("speed", SS_H5_F64, ss_view_event, speed, "1",
+          "of a device from then on; 0: it stands still"),
+};
+TABLE(ss_record_events, "events", "what happened to devices and links", event_field, ss_view_event);
+
 static const ss_h5_field edge_field[] = {
     {"before", SS_H5_U32, 0, "1", "a task", NULL, 0, false},
     {"after", SS_H5_U32, sizeof(uint32_t), "1", "a task that waits for it", NULL, 0, false},
@@ -258,6 +270,13 @@ static ss_status check_rest(const ss_view *v, const complaint *c)
         if (x->from < 0 || x->to < x->from)
             return ss_fail(c->err, c->status, "changed: row %u has times out of order or below 0",
                            i + 1);
+    }
+    for (uint32_t i = 0; i < v->events; i++) {
+        const ss_view_event *x = &v->event[i];
+        if (!x->lane || x->lane > v->lanes)
+            return out_of_range(c, "events/lane", i + 1, x->lane, v->lanes);
+        if (x->at < 0 || (i && x->at < x[-1].at))
+            return ss_fail(c->err, c->status, "events: row %u is out of order or below 0", i + 1);
     }
     for (uint32_t i = 0; i < v->edges; i++)
         for (uint32_t k = 0; k < 2; k++)

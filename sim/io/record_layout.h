@@ -27,6 +27,7 @@ extern const ss_record_table ss_record_lanes, ss_record_tasks, ss_record_more, s
     ss_record_edges, ss_record_moved, ss_record_summary;
 /* Not in every record: only where something changed on the way. */
 extern const ss_record_table ss_record_changed;
+extern const ss_record_table ss_record_events;
 
 /* The one value of a strategy's group, a text that ss_strategy_parse reads: offset 0. */
 extern const ss_h5_field ss_record_strategy_file;

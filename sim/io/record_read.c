@@ -109,15 +109,23 @@ static ss_status get_summary(reading *r, ss_error *err)
     return s;
 }
 
-static ss_status get_changed(reading *r, ss_error *err)
+/* A table that is there only where something changed on the way. */
+static ss_status get_if_there(reading *r, const ss_record_table *table, void **rows, uint32_t *n,
+                              ss_error *err)
 {
     char at[2 * SS_RECORD_PATH];
-    void *stretch = NULL;
-    snprintf(at, sizeof at, "%s/%s", r->group, ss_record_changed.group);
-    if (!ss_h5_has(r->f, at))
-        return SS_OK;
-    ss_status s = get_rows(r, &ss_record_changed, 0, &stretch, &r->v.stretches, err);
+    snprintf(at, sizeof at, "%s/%s", r->group, table->group);
+    return ss_h5_has(r->f, at) ? get_rows(r, table, 0, rows, n, err) : SS_OK;
+}
+
+static ss_status get_changed(reading *r, ss_error *err)
+{
+    void *stretch = NULL, *event = NULL;
+    ss_status s = get_if_there(r, &ss_record_changed, &stretch, &r->v.stretches, err);
+    if (!s)
+        s = get_if_there(r, &ss_record_events, &event, &r->v.events, err);
     r->v.stretch = stretch;
+    r->v.event = event;
     return s;
 }
 

@@ -313,9 +313,18 @@ static ss_status read_row(reader *r, ss_error *err)
     if (!s && !(row.bytes >= 0))
         s = ss_fail(err, SS_EINVAL, "bytes is %s: it cannot be below 0",
                     text_of(r, SS_SAMPLES_BYTES));
+    if (!s && row.bytes > SS_SAMPLE_MOST_BYTES)
+        s = ss_fail(err, SS_EINVAL, "bytes is %s: at most %g is wanted",
+                    text_of(r, SS_SAMPLES_BYTES), SS_SAMPLE_MOST_BYTES);
     if (s)
         return fail_column(r, SS_SAMPLES_BYTES, err);
     s = read_time(r, &row, &there, err);
+    if (!s && there && row.seconds > SS_SAMPLE_MOST_SECONDS) {
+        ss_fail(err, SS_EINVAL, "it took %g s: at most %g s is wanted", row.seconds,
+                SS_SAMPLE_MOST_SECONDS);
+        return fail_column(
+            r, *text_of(r, SS_SAMPLES_SECONDS) ? SS_SAMPLES_SECONDS : SS_SAMPLES_BANDWIDTH, err);
+    }
     if (!s && there)
         s = compare_rate(r, &row, err);
     r->out->skipped += !s && !there;
@@ -323,6 +332,11 @@ static ss_status read_row(reader *r, ss_error *err)
         return s;
     if (*text_of(r, SS_SAMPLES_WEIGHT))
         s = read_positive(r, SS_SAMPLES_WEIGHT, &row.weight, err);
+    if (!s && row.weight > SS_SAMPLE_MOST_WEIGHT) {
+        ss_fail(err, SS_EINVAL, "weight is %s: at most %g is wanted", text_of(r, SS_SAMPLES_WEIGHT),
+                SS_SAMPLE_MOST_WEIGHT);
+        return fail_column(r, SS_SAMPLES_WEIGHT, err);
+    }
     if (!s)
         s = read_method(r, &row, err);
     if (!s)

@@ -623,6 +623,8 @@ ss_status ss_view_of_result(const ss_result *r, const ss_model *m, const ss_topo
     if (!s)
         s = ss_view_stretches(r, &v.arena, &v.stretch, &v.stretches, err);
     if (!s)
+        s = ss_view_events(r, t, &v.arena, &v.event, &v.events, err);
+    if (!s)
         mark_critical_path(&b);
     return done(&b, s, out);
 }

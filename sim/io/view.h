@@ -71,6 +71,15 @@ typedef struct ss_view_stretch {
     bool still; /* nothing passed, or was computed; else another bandwidth, latency or speed */
 } ss_view_stretch;
 
+/* Something happened to a link or device, and what it has from then on. */
+typedef struct ss_view_event {
+    ss_time at;
+    uint32_t lane;
+    const char *what;              /* "link a->b 2.5 GB/s at 1 ms" */
+    double bytes_per_s, latency_s; /* of a link; 0: nothing passes it */
+    double speed;                  /* of a device; 0: it stands still */
+} ss_view_event;
+
 typedef struct ss_view {
     ss_arena arena;                                        /* holds every string and array */
     const char *model, *topology, *strategy, *assumptions; /* names; what was in force, one line */
@@ -92,6 +101,8 @@ typedef struct ss_view {
     uint32_t (*edge)[2];      /* [edges]: before, after */
     ss_view_stretch *stretch; /* [stretches], in no order */
     uint32_t stretches;
+    ss_view_event *event; /* [events], as they happened */
+    uint32_t events;
 } ss_view; /* {0} */
 
 /* What a lane does one after the other. */
@@ -112,6 +123,10 @@ ss_status ss_view_of_lanes(const ss_result *r, const ss_model *m, const ss_topol
 /* What changed on the way, in the arena's memory; at most as many as changes and lanes. */
 ss_status ss_view_stretches(const ss_result *r, ss_arena *arena, ss_view_stretch **out, uint32_t *n,
                             ss_error *err);
+
+/* All of it, one after the other; t: whose links and devices they are, NULL: numbers. */
+ss_status ss_view_events(const ss_result *r, const ss_topology *t, ss_arena *arena, ss_view_event **out,
+                         uint32_t *n, ss_error *err);
 
 void ss_view_free(ss_view *v);
 

@@ -129,9 +129,22 @@ static void refuse_below_zero(lua_State *L, int index, const char *path)
 
 /* -- a list of them --------------------------------------------------------------------------- */
 
+void ss_lua_change_as_topology(lua_State *L, const ss_topology *t, bool ideal, const char *path,
+                               ss_change *c)
+{
+    const ss_link_law *law = ideal ? NULL : t->link[c->who].def.law;
+    c->load = law ? law->load : 0;
+    if (c->kind == SS_CHANGE_LINK && c->latency_s >= 0 && law && law->steps)
+        ss_lua_refuse(L,
+                      "%s: link %s has a latency by size (latency_by_size), which does not change "
+                      "while a step is "
+                      "under way",
+                      path, t->link[c->who].name);
+}
+
 /* The changes of one event: of a link, of all links of a node, of a device; n counts on. */
-static void read_event(lua_State *L, int index, int topology, const char *path, ss_change *out,
-                       uint32_t *n)
+static void read_event(lua_State *L, int index, int topology, bool ideal, const char *path,
+                       ss_change *out, uint32_t *n)
 {
     const ss_topology *t = ((ss_lua_box *)lua_touserdata(L, topology))->object;
     event e;
@@ -162,13 +175,15 @@ static void read_event(lua_State *L, int index, int topology, const char *path, 
     for (c.who = 1; c.who <= t->links; c.who++) {
         if (!ss_lua_part_has(t, p, c.who))
             continue;
+        ss_lua_change_as_topology(L, t, ideal, path, &c);
         if (out)
             out[*n] = c;
         ++*n;
     }
 }
 
-static uint32_t read_all(lua_State *L, int list, int topology, const char *what, ss_change *out)
+static uint32_t read_all(lua_State *L, int list, int topology, bool ideal, const char *what,
+                         ss_change *out)
 {
     uint32_t n = 0;
     for (lua_Unsigned i = 1; i <= lua_rawlen(L, list); i++) {
@@ -180,13 +195,14 @@ static uint32_t read_all(lua_State *L, int list, int topology, const char *what,
                           "%s should be a table such as { at = \"1 ms\", link = \"a->b\", does = "
                           "\"fail\" }, not %s",
                           path, ss_lua_kind_of(L, -1));
-        read_event(L, lua_gettop(L), topology, path, out, &n);
+        read_event(L, lua_gettop(L), topology, ideal, path, out, &n);
         lua_pop(L, 1);
     }
     return n;
 }
 
-void ss_lua_read_events(lua_State *L, int index, int topology, const char *what, ss_run_options *o)
+void ss_lua_read_events(lua_State *L, int index, int topology, bool ideal, const char *what,
+                        ss_run_options *o)
 {
     if (ss_lua_push_option(L, index, "events") == LUA_TNIL)
         return;
@@ -197,9 +213,9 @@ void ss_lua_read_events(lua_State *L, int index, int topology, const char *what,
     char path[PATH];
     ss_lua_name(path, sizeof path, "%s: option 'events', { { at = ..., link = ... } },", what);
     ss_lua_list(L, list, path);
-    uint32_t n = read_all(L, list, topology, what, NULL);
+    uint32_t n = read_all(L, list, topology, ideal, what, NULL);
     ss_change *change = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *change, 0);
-    o->changes = read_all(L, list, topology, what, change);
+    o->changes = read_all(L, list, topology, ideal, what, change);
     o->change = change;
 }
 
@@ -210,9 +226,9 @@ static uint64_t hash_of(const ss_run_options *o)
     uint64_t h = SS_HASH_START;
     for (uint32_t i = 0; i < o->changes; i++) {
         const ss_change *c = &o->change[i];
-        const double figure[] = {c->bytes_per_s, c->share, c->latency_s, c->speed};
+        const double figure[] = {c->bytes_per_s, c->share, c->latency_s, c->speed, c->load};
         h = ss_hash_u64(ss_hash_u64(ss_hash_u64(h, (uint64_t)c->at), c->kind), c->who);
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < 5; k++) {
             uint64_t bits;
             memcpy(&bits, &figure[k], sizeof bits);
             h = ss_hash_u64(h, bits);

@@ -44,8 +44,15 @@
 ss_run_options ss_lua_order_start(void); /* the published rule */
 
 /* The option `events` of the table at `index`, in Lua's memory, on the stack; sets change and changes.
- * `topology`: its box's index.  Not given: leaves what is there. */
-void ss_lua_read_events(lua_State *L, int index, int topology, const char *what, ss_run_options *o);
+ * `topology`: its box's index; ideal: what its links fall short of is left aside.  Not given: leaves what
+ * is there. */
+void ss_lua_read_events(lua_State *L, int index, int topology, bool ideal, const char *what,
+                        ss_run_options *o);
+
+/* A change of link c->who as one of the topology's, whose load stays; raises where a latency is given and the
+ * link has one by size. */
+void ss_lua_change_as_topology(lua_State *L, const ss_topology *t, bool ideal, const char *path,
+                               ss_change *c);
 
 /* "none", or what happens, one after the other. */
 void ss_lua_write_events(const ss_run_options *o, const ss_topology *t, ss_text *out);

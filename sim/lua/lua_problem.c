@@ -277,7 +277,7 @@ int ss_lua_problem_new(lua_State *L)
                              "soapstone.problem: option 'order' = \"priority\" needs a number for "
                              "each task, and which there are is the strategy's to say: give it to "
                              "problem:start(strategy, { order = \"priority\", priority = ... })");
-    ss_lua_read_events(L, 1, 3, "soapstone.problem", &options.run);
+    ss_lua_read_events(L, 1, 3, options.ideal_links, "soapstone.problem", &options.run);
     if (ss_lua_is_given(L, 1, "chance"))
         options.chance = take(L, "chance", &ss_lua_chance_type)->object;
     ss_lua_box *box = ss_lua_box_new(L, &ss_lua_problem_type);

@@ -232,7 +232,7 @@ int ss_lua_problem_start(lua_State *L)
                "this problem none are: give it the option chance");
     lua_settop(L, 3);
     ss_lua_box_push_held(L, 1, SS_LUA_HOLD_TOPOLOGY); /* 4 */
-    ss_lua_read_events(L, 3, 4, "problem:start", &o.run);
+    ss_lua_read_events(L, 3, 4, p->options.ideal_links, "problem:start", &o.run);
     const char *name = o.name ? o.name : ss_lua_strategy_push_name(L, s);
     ss_lua_run *r = push_box(L, name);
     int box = lua_gettop(L);
@@ -270,7 +270,7 @@ int ss_lua_run_new(lua_State *L)
     if (o.run.order == SS_ORDER_PRIORITY || o.run.order == SS_ORDER_PROGRAM)
         return ss_lua_refuse(L, "%s: order = \"%s\" is of tasks that are there from the start",
                              what, ss_order_name(o.run.order));
-    ss_lua_read_events(L, 1, 2, what, &o.run);
+    ss_lua_read_events(L, 1, 2, false, what, &o.run);
     ss_lua_run *r = push_box(L, o.name ? o.name : t->name);
     int box = lua_gettop(L);
     ss_lua_box_hold(L, box, SS_LUA_HOLD_TOPOLOGY, 2);

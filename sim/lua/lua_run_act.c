@@ -6,6 +6,7 @@
 #include <lauxlib.h>
 
 #include "base/array.h"
+#include "lua/lua_order.h"
 #include "lua/lua_run.h"
 #include "lua/lua_topology.h"
 #include "lua/opts.h"
@@ -109,14 +110,21 @@ int ss_lua_run_set_link(lua_State *L)
         !ss_lua_is_given(L, 3, "latency"))
         return ss_lua_refuse(L, "run:set_link: give a bandwidth, a share of it, or a latency");
     uint32_t *link = read_links(L, r, 2, "run:set_link: the link", &n);
+    ss_change *change = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *change, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        change[i] = (ss_change){.kind = SS_CHANGE_LINK,
+                                .who = link[i],
+                                .bytes_per_s = o.bandwidth,
+                                .share = o.share,
+                                .latency_s = o.latency};
+        if (r->topology)
+            ss_lua_change_as_topology(L, r->topology, r->ideal_links, "run:set_link", &change[i]);
+    }
 
     ss_error err;
-    ss_change c = {.kind = SS_CHANGE_LINK,
-                   .bytes_per_s = o.bandwidth,
-                   .share = o.share,
-                   .latency_s = o.latency};
-    if (change_all(r->run, &c, link, n, &err))
-        return ss_lua_raise(L, &err);
+    for (uint32_t i = 0; i < n; i++)
+        if (ss_run_change(r->run, &change[i], &err))
+            return ss_lua_raise(L, &err);
 
     lua_pushinteger(L, n);
     return 1;
@@ -230,6 +238,20 @@ static const ss_opt send_list[] = {AFTER,
                                    NAME,
                                    {0}};
 
+/* As names of operators and devices are. */
+static void check_name(lua_State *L, const char *name, const char *what)
+{
+    enum { MOST = 200 };
+    if (!name)
+        return;
+    if (!*name || strlen(name) > MOST)
+        ss_lua_refuse(L, "%s: option 'name' has %d bytes; it has from 1 to %d", what,
+                      (int)strlen(name), MOST);
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            ss_lua_refuse(L, "%s: option 'name' has the control character %d", what, (int)*c);
+}
+
 /* The tasks of option `after`, in Lua's memory, on the stack. */
 static ss_task *read_after(lua_State *L, const ss_lua_run *r, int index, const char *what,
                            uint32_t *n)
@@ -292,6 +314,7 @@ int ss_lua_run_compute(lua_State *L)
     double seconds = ss_lua_quantity(L, 3, SS_UNIT_SECONDS, "run:compute: how long it takes");
     add_options o;
     ss_lua_opts(L, 4, compute_list, what, &o);
+    check_name(L, o.name, what);
     uint32_t n;
     ss_task *after = read_after(L, r, 4, what, &n), task;
 
@@ -425,9 +448,10 @@ int ss_lua_run_send(lua_State *L)
     double bytes = ss_lua_quantity(L, 4, SS_UNIT_BYTES, "run:send: the bytes");
     add_options o;
     ss_lua_opts(L, 5, send_list, what, &o);
+    check_name(L, o.name, what);
     if (!(bytes >= 0 && bytes <= 0x1p53) || bytes != floor(bytes))
         return ss_lua_refuse(
-            L, "run:send: %g bytes; a message has a whole number of them, from 0 on", bytes);
+            L, "run:send: %g bytes; a message has a whole number of them, from 0 to 2^53", bytes);
     uint32_t n, links;
     ss_task *after = read_after(L, r, 5, what, &n), task;
     uint32_t *link = read_route(L, r, from, to, &links);

@@ -153,6 +153,9 @@ int ss_lua_topology_set_link(lua_State *L)
     ss_lua_refuse_plain_seconds(L, 3, "topology:set_link");
     refuse_below_zero(L, "bandwidth", o.bandwidth, -1);
     refuse_below_zero(L, "latency", o.latency, -1);
+    if (!(o.share > 0))
+        return ss_lua_refuse(L, "topology:set_link: option 'share' is %g; it must be above 0",
+                             o.share);
 
     ss_error err;
     ss_status s = SS_OK;

@@ -29,14 +29,15 @@ static const double NOTHING = 1e-9; /* of every time: a parameter that the estim
 
 static ss_status check_row(const ss_sample *s, const ss_pattern *pattern, uint32_t i, ss_error *err)
 {
-    if (!(s->bytes >= 0 && s->bytes <= 1e18))
-        return ss_fail(err, SS_EINVAL, "row %u: a size of %g bytes", i + 1, s->bytes);
-    if (!(s->seconds > 0 && s->seconds <= 1e9))
-        return ss_fail(err, SS_EINVAL, "row %u: it took %g seconds: above 0 is wanted", i + 1,
-                       s->seconds);
-    if (!(s->weight > 0 && s->weight <= 1e12))
-        return ss_fail(err, SS_EINVAL, "row %u: a weight of %g: above 0 is wanted", i + 1,
-                       s->weight);
+    if (!(s->bytes >= 0 && s->bytes <= SS_SAMPLE_MOST_BYTES))
+        return ss_fail(err, SS_EINVAL, "row %u: a size of %g bytes: from 0 to %g is wanted", i + 1,
+                       s->bytes, SS_SAMPLE_MOST_BYTES);
+    if (!(s->seconds > 0 && s->seconds <= SS_SAMPLE_MOST_SECONDS))
+        return ss_fail(err, SS_EINVAL, "row %u: it took %g seconds: above 0, up to %g is wanted",
+                       i + 1, s->seconds, SS_SAMPLE_MOST_SECONDS);
+    if (!(s->weight > 0 && s->weight <= SS_SAMPLE_MOST_WEIGHT))
+        return ss_fail(err, SS_EINVAL, "row %u: a weight of %g: above 0, up to %g is wanted", i + 1,
+                       s->weight, SS_SAMPLE_MOST_WEIGHT);
     if (s->streamed && strcmp(pattern->operation, "p2p"))
         return ss_fail(err, SS_EINVAL,
                        "row %u is streamed, which messages of p2p can be, and not %s", i + 1,
@@ -364,11 +365,14 @@ void ss_fit_judge(double *error, uint32_t n, ss_accuracy *out)
         return;
     for (uint32_t i = 0; i < n; i++) {
         double e = fabs(error[i]);
-        out->within_5 += (e <= 0.05) / (double)n;
-        out->within_10 += (e <= 0.1) / (double)n;
-        out->within_20 += (e <= 0.2) / (double)n;
+        out->within_5 += e <= 0.05;
+        out->within_10 += e <= 0.1;
+        out->within_20 += e <= 0.2;
         out->mean += error[i] / n;
     }
+    out->within_5 /= n;
+    out->within_10 /= n;
+    out->within_20 /= n;
     qsort(error, n, sizeof *error, by_magnitude);
     for (uint32_t i = 0; i < n; i++)
         error[i] = fabs(error[i]);

@@ -36,6 +36,10 @@ typedef struct ss_sample {
     bool streamed;  /* p2p only: of one of many messages under way */
 } ss_sample;
 
+#define SS_SAMPLE_MOST_BYTES 1e18
+#define SS_SAMPLE_MOST_SECONDS 1e9
+#define SS_SAMPLE_MOST_WEIGHT 1e12
+
 typedef struct ss_fit_options {
     ss_pattern pattern;
     bool least_squares; /* no row is doubted: for data without outliers */

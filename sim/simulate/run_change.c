@@ -172,7 +172,7 @@ ss_status ss_run_restart(ss_run *r, ss_device device, ss_error *err)
 static double bytes_per_s_of(const ss_run *r, const ss_change *c)
 {
     double own = r->resource[r->tasks.devices + c->who].bytes_per_s;
-    return (c->bytes_per_s < 0 ? own : c->bytes_per_s) * c->share;
+    return ss_change_bytes_per_s(c, own);
 }
 
 static double latency_of(const ss_run *r, const ss_change *c)

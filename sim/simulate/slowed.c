@@ -11,7 +11,7 @@
 static void follow(ss_link_past *now, double *own, bool *failed, const ss_change *c)
 {
     if (c->kind == SS_CHANGE_LINK) {
-        *own = (c->bytes_per_s < 0 ? *own : c->bytes_per_s) * c->share;
+        *own = ss_change_bytes_per_s(c, *own);
         now->latency_s = c->latency_s < 0 ? now->latency_s : c->latency_s;
     } else {
         *failed = c->kind == SS_CHANGE_LINK_FAILS;

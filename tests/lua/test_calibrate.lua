@@ -45,6 +45,13 @@ end)
 claim("tables are refused by their line", function()
   write "bytes,seconds\n8,1e-6\n9,fast\n"
   fails("times.csv:3:3", calibrate.read, "times.csv")
+  write "bytes,seconds,weight\n8,1e-6,1\n1e30,2,1\n"
+  fails("times.csv:3:1: bytes is 1e30: at most 1e+18 is wanted", calibrate.read, "times.csv")
+  write "bytes,seconds,weight\n8,1e20,1\n"
+  fails("times.csv:2:3: it took 1e+20 s: at most 1e+09 s is wanted", calibrate.read, "times.csv")
+  write "bytes,seconds,weight\n8,1,1e13\n"
+  fails("times.csv:2:5: weight is 1e13: at most 1e+12 is wanted", calibrate.read, "times.csv")
+  write "bytes,seconds\n8,1e-6\n9,fast\n"
   fails("nowhere.csv", calibrate.read, "nowhere.csv")
   fails("unknown option 'column'; did you mean 'columns'?", calibrate.read, "times.csv", { column = {} })
   fails("columns: unknown option 'second'; did you mean 'seconds'?", calibrate.read, "times.csv", { columns = { second = "x" } })

@@ -223,6 +223,47 @@ claim("order, streams and copies are options of a problem and of a run", functio
   equal(other:start(s):finish().assumptions, by_problem.assumptions)
 end)
 
+claim("a link keeps its load when it gets another bandwidth on the way, as in a topology", function()
+  local topology = require "soapstone.topology"
+  local function pair(o)
+    local t = topology.new { name = "pair" }
+    t:link(t:device "a", t:device "b", o)
+    return t
+  end
+  for _, mode in ipairs { "fifo-hop", "fifo-pipe", "fifo-path", "shared" } do
+    local function takes(t, act, events)
+      local run = soapstone.run { topology = t, links = mode, events = events }
+      if act then act(run) end
+      run:send(1, 2, 1e6)
+      return run:finish()
+    end
+    local loaded = { bandwidth = "1 GB/s", latency = 0, load = 0.5 }
+    equal(takes(pair(loaded)).step_time, 2e-3)
+    equal(takes(pair(loaded), function(run) run:set_link(1, { bandwidth = "1 GB/s" }) end).step_time, 2e-3)
+    equal(takes(pair(loaded), nil, { { at = 0, link = 1, bandwidth = "1 GB/s" } }).step_time, 2e-3)
+    equal(takes(pair(loaded), function(run) run:set_link(1, { share = 0.5 }) end).step_time, 4e-3)
+    local other = pair(loaded)
+    other:set_link(1, { bandwidth = "4 GB/s" })
+    equal(takes(other).step_time, 5e-4)
+    local result = takes(pair(loaded), function(run) equal(run:set_link("a", { bandwidth = "4 GB/s" }), 2) end)
+    equal(result.step_time, 5e-4)
+    contains(result.assumptions, "link a->b 4.000 GB/s, of which others take 50 % at 0 s")
+  end
+  local steps = pair { bandwidth = "1 GB/s", latency_by_size = { { bytes = 0, latency = "1 us" }, { bytes = 1000, latency = "5 us" } } }
+  fails("run:set_link: link a->b has a latency by size", soapstone.run { topology = steps }.set_link, soapstone.run { topology = steps }, 1,
+    { latency = "20 us" })
+  fails("soapstone.run: event 1: link a->b has a latency by size", soapstone.run,
+    { topology = steps, events = { { at = 0, link = 1, latency = "20 us" } } })
+end)
+
+claim("names of what a script adds are names", function()
+  local run = problem:start(data)
+  fails("run:compute: option 'name' has 0 bytes; it has from 1 to 200", run.compute, run, 1, "1 ms", { name = "" })
+  fails("run:send: option 'name' has 201 bytes", run.send, run, 1, 2, 8, { name = ("x"):rep(201) })
+  fails("run:send: option 'name' has the control character 10", run.send, run, 1, 2, 8, { name = "a\nb" })
+  fails("a message has a whole number of them, from 0 to 2^53", run.send, run, 1, 2, 1e18)
+end)
+
 claim("a run has the luck of its problem", function()
   for _, mode in ipairs { "fifo-hop", "shared" } do
     local lucky = soapstone.problem { model = problem.model, topology = quad, links = mode,

@@ -492,6 +492,8 @@ static void rows_that_name_nothing_are_refused(void)
         {"changed/from", 0, -1, "changed: row 1 has times out of order or below 0"},
         {"changed/to", 1, -1, "changed: row 2 has times out of order"},
         {"changed/still", 1, 2, "changed/still"},
+        {"events/lane", 1, 6, "events/lane: row 2 is 6, and there are 5"},
+        {"events/at", 1, 3, "events: row 2 is out of order or below 0"},
         {"edges/before", 0, 0, "edges/before: row 1 is 0"},
         {"edges/after", 5, 8, "edges/after: row 6 is 8, and there are 7"},
         {"summary/devices", 0, 9, "summary/devices is 9, and there are 5 lanes"},
