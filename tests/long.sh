@@ -65,7 +65,7 @@ under_valgrind() {
   printf '#!/bin/sh\nexec %s "%s/soapstone" "$@"\n' "$launcher" "$PWD" >soapstone-under-valgrind
   chmod +x soapstone-under-valgrind
   status=0
-  SECONDS_EACH=1800 \
+  SECONDS_EACH=1800 SECONDS_HELD=90 \
     make -k -s -j2 check LIMIT= LAUNCHER="$launcher" SOAPSTONE="$PWD/soapstone-under-valgrind" >check.out 2>&1 || status=$?
   sh "$src/tests/sum-up" "$PWD" "$status"
 }

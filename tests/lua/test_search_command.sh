@@ -134,9 +134,10 @@ if command -v h5dump >/dev/null 2>&1; then
     bad "a search that was interrupted went on otherwise"
   fi
 
-  # whoever writes a log keeps it; and what was found is shown also where it cannot be saved any more
+  # whoever writes a log keeps it, for SECONDS_HELD (3); and what was found is shown also where it cannot be saved
+  # any more
   mkdir gone
-  "$SOAPSTONE" search $small --seconds 2 --log held.h5 --save gone/best.json >found 2>held.err &
+  "$SOAPSTONE" search $small --seconds "${SECONDS_HELD:-3}" --log held.h5 --save gone/best.json >found 2>held.err &
   pid=$!
   while ! [ -s held.h5.journal ] && kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
   rmdir gone
