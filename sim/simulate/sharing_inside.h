@@ -81,6 +81,7 @@ typedef struct ss_lane_more {
     uint64_t fill_open; /* and their weight */
     uint64_t came;      /* weight that came since the last settle */
     uint32_t counted;   /* the settle that reset it */
+    bool forced;        /* the settle under way marked it; it stays so until that is over */
 } ss_lane_more;
 
 /* A class on a lane: the lane is the class's k-th. */
@@ -142,7 +143,7 @@ struct ss_sharing {
     uint32_t *sleeper;                 /* lanes that may hold back again, [classes] */
     uint32_t *solve_lane, *fill_class; /* lanes that the solve under way woke; classes at work */
     uint32_t solve_lanes;
-    uint32_t *forced; /* lanes that the settle under way marked */
+    uint32_t *forced; /* lanes that the settle under way marked, each once */
     uint32_t forceds;
     uint32_t *changed; /* classes whose rates it changed */
     uint32_t changeds;

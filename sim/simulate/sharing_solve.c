@@ -15,6 +15,7 @@
  * first felt where the lane fills up.  (With more than a unit a flow to spare it can never be the next to
  * be full: each flow on it has its level or less than a unit below.)
  */
+#include <assert.h>
 #include <math.h>
 
 #include "simulate/sharing_inside.h"
@@ -112,7 +113,9 @@ static void force(ss_sharing *s, uint32_t lane)
 {
     if (s->lane[lane].marked)
         return;
+    assert(!s->more[lane].forced); /* there is room for each lane once */
     ss_lane_mark(s, lane, true);
+    s->more[lane].forced = true;
     s->forced[s->forceds++] = lane;
 }
 
@@ -146,7 +149,8 @@ static void set_level_of_brimful(ss_sharing *s, uint32_t lane)
     l->level = level;
 }
 
-/* After the classes have their levels: which lanes are full, and marked from now on. */
+/* After the classes have their levels: which lanes are full, and marked from now on.  Those that were forced
+ * stay marked while the settle goes on: one that did not fill up may when others are solved anew. */
 static void mark_lanes(ss_sharing *s)
 {
     for (uint32_t i = 0; i < s->solve_lanes; i++) {
@@ -155,7 +159,7 @@ static void mark_lanes(ss_sharing *s)
         int64_t weight = (int64_t)s->more[lane].weight;
         if (!is_full(l) && weight && l->capacity - l->used <= weight)
             set_level_of_brimful(s, lane);
-        if (!is_full(l))
+        if (!is_full(l) && !s->more[lane].forced)
             ss_lane_mark(s, lane, false);
     }
 }
@@ -180,6 +184,7 @@ static void release_forced(ss_sharing *s)
 {
     for (uint32_t i = 0; i < s->forceds; i++) {
         uint32_t lane = s->forced[i];
+        s->more[lane].forced = false;
         if (!is_full(&s->lane[lane]))
             ss_lane_mark(s, lane, false);
     }
