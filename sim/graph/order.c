@@ -7,6 +7,13 @@ const char *ss_order_name(ss_order o)
     return (unsigned)o < SS_ORDERS ? order_names[o] : "none";
 }
 
+static const char *const end_names[SS_BLOCKED_ENDS] = {"both", "sender", "receiver"};
+
+const char *ss_blocked_end_name(ss_blocked_end e)
+{
+    return (unsigned)e < SS_BLOCKED_ENDS ? end_names[e] : "none";
+}
+
 static bool slows(const ss_run_options *o)
 {
     return o->slowed_by_copies > 0 && o->slowed_by_copies < 1;
@@ -41,7 +48,9 @@ void ss_run_options_say(const ss_run_options *o, ss_text *out)
         comma = ", ";
     }
     if (o->copies_block) {
-        ss_text_add(out, "%scopies block the device", comma);
+        ss_text_add(out, "%scopies block the %s", comma,
+                    o->blocked_end == SS_BLOCKED_BOTH ? "device"
+                                                      : ss_blocked_end_name(o->blocked_end));
         comma = ", ";
     }
     if (slows(o))

@@ -27,6 +27,16 @@ typedef enum ss_order {
 
 const char *ss_order_name(ss_order o); /* "fifo", "program", "priority", "shortest" */
 
+/* Which devices a transfer takes a stream of, where copies block: who does the copying. */
+typedef enum ss_blocked_end {
+    SS_BLOCKED_BOTH, /* of the device that its message leaves and of the one that it reaches */
+    SS_BLOCKED_SENDER,
+    SS_BLOCKED_RECEIVER,
+    SS_BLOCKED_ENDS
+} ss_blocked_end;
+
+const char *ss_blocked_end_name(ss_blocked_end e); /* "both", "sender", "receiver" */
+
 typedef enum ss_change_kind {
     SS_CHANGE_LINK,         /* has another bandwidth or latency */
     SS_CHANGE_LINK_FAILS,   /* nothing passes it until it works again */
@@ -60,8 +70,9 @@ typedef struct ss_run_options {
     ss_order order;
     const int32_t *priority; /* [n + 1], for SS_ORDER_PRIORITY; copied */
     uint32_t streams;        /* tasks that a device runs at once, each at full speed; 0: 1 */
-    bool copies_block;       /* a transfer takes a stream of the devices it leaves and reaches */
-    double slowed_by_copies; /* speed of what computes on a device while a transfer leaves or
+    bool copies_block;       /* a transfer takes a stream of the devices it leaves and reaches, */
+    ss_blocked_end blocked_end; /* or of one of them */
+    double slowed_by_copies;    /* speed of what computes on a device while a transfer leaves or
                               * reaches it (by the ends of its message); 0 or 1: not slowed */
     /* What happens on the way, in any order of time; of one time in this order.  At its instant after what
      * ends and before what starts.  Copied by a run; a lowering keeps the pointer. */
@@ -71,6 +82,17 @@ typedef struct ss_run_options {
     const ss_model *model;
     const ss_topology *topology;
 } ss_run_options; /* {0}: the published rule */
+
+/* Whether copies block the device that a message leaves, and the one that it reaches. */
+static inline bool ss_run_options_block_sender(const ss_run_options *o)
+{
+    return o->copies_block && o->blocked_end != SS_BLOCKED_RECEIVER;
+}
+
+static inline bool ss_run_options_block_receiver(const ss_run_options *o)
+{
+    return o->copies_block && o->blocked_end != SS_BLOCKED_SENDER;
+}
 
 bool ss_run_options_published(const ss_run_options *o); /* nothing is otherwise */
 /* "A3 FIFO", or "A3 broken: shortest first, 2 streams, copies block the device". */

@@ -142,6 +142,7 @@ void ss_lua_write_options(const ss_lower_options *o, const ss_topology *t, const
     ss_text_add(out, "order = %s\n", ss_order_name(o->run.order));
     ss_text_add(out, "streams = %u\n", (unsigned)o->run.streams);
     ss_text_add(out, "copies_block = %s\n", o->run.copies_block ? "true" : "false");
+    ss_text_add(out, "blocked_end = %s\n", ss_blocked_end_name(o->run.blocked_end));
     ss_text_add(out, "slowed_by_copies = %s\n",
                 ss_format_double(o->run.slowed_by_copies, digits, sizeof digits));
     ss_text_add(out, "chance = ");

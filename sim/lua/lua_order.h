@@ -29,6 +29,12 @@
          .at = offsetof(type, member.copies_block),                                                \
          .preset = SS_OPT_KEEP,                                                                    \
          .help = "a transfer takes a stream of the devices at its ends"},                          \
+        {.name = "blocked_end",                                                                    \
+         .kind = SS_OPT_CHOICE,                                                                    \
+         .at = offsetof(type, member.blocked_end),                                                 \
+         .preset = SS_OPT_KEEP,                                                                    \
+         .choices = "both|sender|receiver",                                                        \
+         .help = "which of them, where copies block: who does the copying"},                       \
     {                                                                                              \
         .name = "slowed_by_copies", .kind = SS_OPT_QUANTITY,                                       \
         .at = offsetof(type, member.slowed_by_copies), .preset = SS_OPT_KEEP, .min = 0.001,        \

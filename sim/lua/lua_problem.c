@@ -460,6 +460,7 @@ static int get_options(lua_State *L, int index)
     ss_lua_set_text(L, "order", ss_order_name(o->run.order));
     ss_lua_set_integer(L, "streams", o->run.streams);
     ss_lua_set_flag(L, "copies_block", o->run.copies_block);
+    ss_lua_set_text(L, "blocked_end", ss_blocked_end_name(o->run.blocked_end));
     ss_lua_set_number(L, "slowed_by_copies", o->run.slowed_by_copies);
     set_chance(L, o->chance);
     set_events(L, o, ((ss_lua_problem *)ss_lua_check(L, index, &ss_lua_problem_type))->topology);

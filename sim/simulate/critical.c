@@ -56,44 +56,44 @@ static uint32_t shared_resource(const ss_tasks *t, uint32_t a, uint32_t b)
     return 0;
 }
 
-static bool blocks(const ss_tasks *t, uint32_t i, uint32_t device)
+static bool blocks(const ss_tasks *t, const ss_run_options *o, uint32_t i, uint32_t device)
 {
     const ss_task_label *label = &t->label[i];
-    return device &&
-           (t->where[i] == device ||
-            (t->where[i] > t->devices && (label->from.i == device || label->to.i == device)));
+    bool left = ss_run_options_block_sender(o) && label->from.i == device;
+    bool reached = ss_run_options_block_receiver(o) && label->to.i == device;
+    return device && (t->where[i] == device || (t->where[i] > t->devices && (left || reached)));
 }
 
 /* The first resource that both hold; 0: none. */
-static uint32_t held_by_both(const ss_tasks *t, bool copies_block, uint32_t a, uint32_t b)
+static uint32_t held_by_both(const ss_tasks *t, const ss_run_options *o, uint32_t a, uint32_t b)
 {
     bool flow = ss_tasks_flows(t, (ss_task){a}) || ss_tasks_flows(t, (ss_task){b});
     uint32_t both = flow ? 0 : shared_resource(t, a, b);
-    if (both || !copies_block)
+    if (both || !o->copies_block)
         return both;
     uint32_t ends[] = {t->where[a] <= t->devices ? t->where[a] : t->label[a].from.i,
                        t->label[a].to.i};
     for (int k = 0; k < 2 && !both; k++)
-        if (blocks(t, a, ends[k]) && blocks(t, b, ends[k]))
+        if (blocks(t, o, a, ends[k]) && blocks(t, o, b, ends[k]))
             both = ends[k];
     return both <= t->devices ? both : 0;
 }
 
 /* In whatever order tasks are taken, who is in front begins first. */
-static bool is_in_front(const ss_tasks *t, const ss_timeline *l, bool copies_block, uint32_t u,
-                        uint32_t i)
+static bool is_in_front(const ss_tasks *t, const ss_timeline *l, const ss_run_options *o,
+                        uint32_t u, uint32_t i)
 {
     bool before = l->start[u] < l->start[i] ||
                   (l->start[u] == l->start[i] &&
                    (l->ready[u] < l->ready[i] || (l->ready[u] == l->ready[i] && u < i)));
-    return before && held_by_both(t, copies_block, u, i);
+    return before && held_by_both(t, o, u, i);
 }
 
 /* A step that queued started when the task in front of it ended.  That is one that took time,
  * unless a task without duration on several resources was held up on another of them.  Steps are in
  * order of time, so for every task of the graph those that start at its end are found by halving.
  */
-static void find_blockers(const ss_tasks *t, const ss_timeline *l, bool copies_block,
+static void find_blockers(const ss_tasks *t, const ss_timeline *l, const ss_run_options *o,
                           ss_critical *c)
 {
     for (uint32_t u = 1; u <= t->n; u++) {
@@ -109,28 +109,27 @@ static void find_blockers(const ss_tasks *t, const ss_timeline *l, bool copies_b
             ss_critical_step *s = &c->step[low];
             uint32_t known = s->blocker.i; /* u grows: of equals the smallest stays */
             bool better = known == 0 || (t->hold[known] == 0 && t->hold[u] > 0);
-            if (s->queueing > 0 && better && is_in_front(t, l, copies_block, u, s->task.i))
+            if (s->queueing > 0 && better && is_in_front(t, l, o, u, s->task.i))
                 s->blocker.i = u;
         }
     }
 }
 
 /* What the step waited for: of several resources the one that the task in front of it held. */
-static uint32_t waited_for(const ss_tasks *t, bool copies_block, const ss_critical_step *s)
+static uint32_t waited_for(const ss_tasks *t, const ss_run_options *o, const ss_critical_step *s)
 {
-    uint32_t n = 0,
-             shared = s->blocker.i ? held_by_both(t, copies_block, s->blocker.i, s->task.i) : 0;
+    uint32_t n = 0, shared = s->blocker.i ? held_by_both(t, o, s->blocker.i, s->task.i) : 0;
     const uint32_t *resource = ss_tasks_resources(t, s->task, &n);
     return shared ? shared : n ? resource[0] : 0;
 }
 
-static void split_queueing(const ss_tasks *t, bool copies_block, ss_critical *c)
+static void split_queueing(const ss_tasks *t, const ss_run_options *o, ss_critical *c)
 {
     c->queueing_device = c->queueing_link = 0;
     for (uint32_t i = 0; i < c->n; i++) {
         ss_critical_step *s = &c->step[i];
         if (s->queueing > 0)
-            s->resource = waited_for(t, copies_block, s);
+            s->resource = waited_for(t, o, s);
         if (s->resource > t->devices)
             c->queueing_link += s->queueing;
         else
@@ -140,12 +139,13 @@ static void split_queueing(const ss_tasks *t, bool copies_block, ss_critical *c)
 
 ss_status ss_critical_find(const ss_tasks *t, const ss_timeline *l, ss_critical *out, ss_error *err)
 {
+    const ss_run_options published = {0};
     ss_slowed slowed = {.tasks = t, .line = l};
-    return ss_critical_find_in_run(&slowed, false, out, err);
+    return ss_critical_find_in_run(&slowed, &published, out, err);
 }
 
-ss_status ss_critical_find_in_run(const ss_slowed *slowed, bool copies_block, ss_critical *out,
-                                  ss_error *err)
+ss_status ss_critical_find_in_run(const ss_slowed *slowed, const ss_run_options *o,
+                                  ss_critical *out, ss_error *err)
 {
     const ss_tasks *t = slowed->tasks;
     const ss_timeline *l = slowed->line;
@@ -168,7 +168,7 @@ ss_status ss_critical_find_in_run(const ss_slowed *slowed, bool copies_block, ss
         else
             out->compute += work;
     }
-    find_blockers(t, l, copies_block, out);
-    split_queueing(t, copies_block, out);
+    find_blockers(t, l, o, out);
+    split_queueing(t, o, out);
     return SS_OK;
 }

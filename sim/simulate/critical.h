@@ -9,6 +9,7 @@
 #ifndef SS_CRITICAL_H
 #define SS_CRITICAL_H
 
+#include "graph/order.h"
 #include "simulate/engine.h"
 #include "simulate/slowed.h"
 
@@ -29,10 +30,10 @@ typedef struct ss_critical {
 
 ss_status ss_critical_find(const ss_tasks *t, const ss_timeline *l, ss_critical *out,
                            ss_error *err);
-/* The same of a run: of the tasks and line of `slowed`, which knows what happened to links; and where, if
- * `copies_block`, a transfer holds the devices that its message leaves and reaches. */
-ss_status ss_critical_find_in_run(const ss_slowed *slowed, bool copies_block, ss_critical *out,
-                                  ss_error *err);
+/* The same of a run by options: of the tasks and line of `slowed`, which knows what happened to links; and
+ * where, if copies block, a transfer holds devices at its ends. */
+ss_status ss_critical_find_in_run(const ss_slowed *slowed, const ss_run_options *o,
+                                  ss_critical *out, ss_error *err);
 void ss_critical_free(ss_critical *c);
 
 #endif

@@ -400,8 +400,7 @@ ss_status ss_result_account(ss_result *r, const ss_topology *topology, ss_routes
     if (!s && r->lowered->options.run.streams > 1)
         s = account_streams(r, err);
     if (!s)
-        s = ss_critical_find_in_run(&slowed, r->lowered->options.run.copies_block, &r->critical,
-                                    err);
+        s = ss_critical_find_in_run(&slowed, &r->lowered->options.run, &r->critical, err);
     ss_slowed_free(&slowed);
     const ss_lower_options *o = &r->lowered->options;
     if (!s)

@@ -68,8 +68,10 @@ ss_status ss_run_held(ss_run *r, uint32_t id, uint32_t *n, ss_error *err)
         for (uint32_t i = 0; i < of_set; i++)
             r->held[(*n)++] = set[i];
     if (takes_ends(r, id)) {
-        add_end(r, r->tasks.label[id].from, n);
-        add_end(r, r->tasks.label[id].to, n);
+        if (ss_run_options_block_sender(&r->options))
+            add_end(r, r->tasks.label[id].from, n);
+        if (ss_run_options_block_receiver(&r->options))
+            add_end(r, r->tasks.label[id].to, n);
     }
     return SS_OK;
 }

@@ -202,7 +202,7 @@ claim("a run without a problem keeps its topology", function()
 end)
 
 claim("order, streams and copies are options of a problem and of a run", function()
-  local broken = { order = "shortest", streams = 2, copies_block = true, slowed_by_copies = 0.5 }
+  local broken = { order = "shortest", streams = 2, copies_block = true, blocked_end = "receiver", slowed_by_copies = 0.5 }
   local o = { model = problem.model, topology = quad }
   for name, value in pairs(broken) do o[name] = value end
   local other = soapstone.problem(o)
@@ -210,10 +210,11 @@ claim("order, streams and copies are options of a problem and of a run", functio
   local by_problem, by_run = other:simulate(s), problem:start(data, broken):finish()
   equal(by_problem.step_time, by_run.step_time)
   assert(by_problem.step_time ~= problem:simulate(data).step_time)
-  contains(by_problem.assumptions, "A3 broken: shortest first, 2 streams, copies block the device, "
+  contains(by_problem.assumptions, "A3 broken: shortest first, 2 streams, copies block the receiver, "
     .. "devices at 0.5 of their speed while copying; A4")
   equal(other.options.streams, 2)
   equal(other.options.order, "shortest")
+  equal(other.options.blocked_end, "receiver")
   equal(other.options.slowed_by_copies, 0.5)
   local spread = by_problem:sensitivity { runs = 3 }
   assert(spread.least <= by_problem.step_time and spread.most < by_problem.step_time * 1.5)

@@ -87,6 +87,7 @@ static ss_run_options draw_options(void)
                         .priority = priority,
                         .streams = draw(4),
                         .copies_block = draw(3) == 0,
+                        .blocked_end = (ss_blocked_end)draw(SS_BLOCKED_ENDS),
                         .slowed_by_copies = draw(3) ? 0 : 0.5,
                         .change = changes,
                         .changes = draw(2) ? 0 : draw(MOST_CHANGES)};

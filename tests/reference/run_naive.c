@@ -42,7 +42,8 @@ static uint32_t held(const world *w, uint32_t i, uint32_t *out)
         out[k] = set[k];
     uint32_t ends[] = {w->t->label[i].from.i, w->t->label[i].to.i};
     for (int e = 0; e < 2 && w->o->copies_block && w->t->where[i] > w->t->devices; e++) {
-        bool there = ends[e] == 0;
+        ss_blocked_end skipped = e ? SS_BLOCKED_SENDER : SS_BLOCKED_RECEIVER; /* the other one's copy */
+        bool there = ends[e] == 0 || w->o->blocked_end == skipped;
         for (uint32_t j = 0; j < k; j++)
             there |= out[j] == ends[e];
         if (!there)

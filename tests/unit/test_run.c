@@ -342,6 +342,24 @@ static void copies_block_or_slow_the_devices_at_their_ends(void)
     }
 }
 
+/* The same message, copied by one of the two: what the other computes goes on. */
+static void copies_block_who_does_the_copying(void)
+{
+    static const ss_time ends[SS_BLOCKED_ENDS][2] = {{165, 165}, {165, 60}, {60, 165}};
+    for (int shared = 0; shared < 2; shared++)
+        for (int end = 0; end < SS_BLOCKED_ENDS; end++) {
+            open_graph(shared ? SS_LINKS_SHARED : SS_LINKS_FIFO_HOP);
+            ss_task copy = transfer(1, 100, (ss_task){0});
+            ss_task of[] = {compute(1, 60, (ss_task){0}), compute(2, 60, (ss_task){0})};
+            ss_run *r =
+                start(&(ss_run_options){.copies_block = true, .blocked_end = (ss_blocked_end)end});
+            CHECK_OK(ss_run_finish(r, &err));
+            CHECK(end_of(r, copy) == 105 && end_of(r, of[0]) == ends[end][0] &&
+                  end_of(r, of[1]) == ends[end][1]);
+            ss_run_free(r);
+        }
+}
+
 /* After 15 ps at a quarter of its speed a quarter of a picosecond is left of 4: less than half of one at full
  * speed, which is rounded away, but the second copy begins where the first one ends. */
 static void a_copy_that_follows_another_at_once_gives_no_respite(void)
@@ -559,13 +577,15 @@ static void streams_of_a_device_are_busy_once(void)
     ss_run_free(r);
 }
 
-/* What device 2 computes waits for a copy, and the next copy for that: who was in front is told. */
-static void a_critical_path_knows_that_copies_block(void)
+/* What device 2 computes waits for a copy, and the next copy for that: who was in front is told.  Where the sender
+ * alone is blocked, that copy waits for the first one. */
+static void critical_path_of_copies(ss_blocked_end end)
 {
+    bool sender = end == SS_BLOCKED_SENDER;
     open_graph(SS_LINKS_FIFO_HOP);
     ss_task copy = transfer(1, 100, (ss_task){0}), work = compute(2, 60, (ss_task){0}),
             other = transfer(3, 10, (ss_task){0});
-    ss_run_options o = {.copies_block = true};
+    ss_run_options o = {.copies_block = true, .blocked_end = end};
     ss_run *r = start(&o);
     ss_lowered l = {.options = {.run = o}};
     ss_result *result;
@@ -573,12 +593,20 @@ static void a_critical_path_knows_that_copies_block(void)
     CHECK_OK(ss_tasks_copy(&t, &l.tasks, &err));
     CHECK_OK(ss_result_of_run(NULL, NULL, NULL, NULL, &l, r, NULL, &result, &err));
     const ss_critical *c = &result->critical;
-    CHECK(c->n == 1 && c->step[0].task.i == other.i && c->step[0].queueing == 165);
-    CHECK(c->step[0].blocker.i == work.i && c->step[0].resource == 2, "%u %u", c->step[0].blocker.i,
-          c->step[0].resource);
-    CHECK(c->queueing_device == 165 && c->queueing_link == 0 && copy.i == 1);
+    ss_time waited = sender ? 105 : 165;
+    CHECK(c->n == 1 && c->step[0].task.i == other.i && c->step[0].queueing == waited);
+    CHECK(c->step[0].blocker.i == (sender ? copy.i : work.i), "%u", c->step[0].blocker.i);
+    CHECK(c->step[0].resource == (sender ? 1 : 2), "%u", c->step[0].resource);
+    CHECK(c->queueing_device == waited && c->queueing_link == 0);
     ss_result_free(result);
     ss_run_free(r);
+}
+
+static void a_critical_path_knows_that_copies_block(void)
+{
+    critical_path_of_copies(SS_BLOCKED_BOTH);
+    critical_path_of_copies(SS_BLOCKED_SENDER);
+    critical_path_of_copies(SS_BLOCKED_RECEIVER);
 }
 
 static void wrong_changes_are_refused_and_change_nothing(void)
@@ -665,6 +693,7 @@ int main(void)
     RUN(a_program_waits_for_its_next);
     RUN(streams_run_side_by_side);
     RUN(copies_block_or_slow_the_devices_at_their_ends);
+    RUN(copies_block_who_does_the_copying);
     RUN(a_copy_that_follows_another_at_once_gives_no_respite);
     RUN(what_was_planned_happens_at_its_time);
     RUN(what_was_planned_for_the_start_holds_from_the_start);

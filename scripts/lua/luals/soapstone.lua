@@ -88,6 +88,7 @@ function soapstone.chance(options) end
 ---@field order? "fifo"|"program"|"priority"|"shortest" which of the waiting tasks is next
 ---@field streams? integer tasks that a device runs at once
 ---@field copies_block? boolean a transfer takes a stream of the devices at its ends
+---@field blocked_end? "both"|"sender"|"receiver" which of them, where copies block
 ---@field slowed_by_copies? number speed of what a device computes while a message leaves or reaches it
 ---@field events? soapstone.event[] links and devices that change on the way
 
@@ -124,7 +125,7 @@ function soapstone.problem(options) end
 function soapstone.collective(options) end
 
 ---A simulation that begins with no tasks.
----@param options { topology: soapstone.topology, links?: "fifo-hop"|"fifo-pipe"|"fifo-path"|"shared", order?: "fifo"|"shortest", streams?: integer, copies_block?: boolean, slowed_by_copies?: number, events?: soapstone.event[], name?: string }
+---@param options { topology: soapstone.topology, links?: "fifo-hop"|"fifo-pipe"|"fifo-path"|"shared", order?: "fifo"|"shortest", streams?: integer, copies_block?: boolean, blocked_end?: "both"|"sender"|"receiver", slowed_by_copies?: number, events?: soapstone.event[], name?: string }
 ---@return soapstone.run
 function soapstone.run(options) end
 
@@ -474,6 +475,7 @@ function problem:repetitions(strategies, options) end
 ---@field priority? table<integer, integer> by task, the least first
 ---@field streams? integer
 ---@field copies_block? boolean
+---@field blocked_end? "both"|"sender"|"receiver"
 ---@field slowed_by_copies? number
 ---@field events? soapstone.event[]
 ---@field repetition? integer which one is drawn by chance
@@ -1005,7 +1007,7 @@ local dag_module = {}
 function dag_module.simulate(path, options) end
 
 ---@param path string
----@param options? { links?: "fifo-hop"|"fifo-pipe"|"fifo-path"|"shared", segment?: soapstone.quantity, max_segments?: integer, order?: "fifo"|"program"|"priority"|"shortest", priority?: table<integer, integer>, streams?: integer, copies_block?: boolean, slowed_by_copies?: number, name?: string }
+---@param options? { links?: "fifo-hop"|"fifo-pipe"|"fifo-path"|"shared", segment?: soapstone.quantity, max_segments?: integer, order?: "fifo"|"program"|"priority"|"shortest", priority?: table<integer, integer>, streams?: integer, copies_block?: boolean, blocked_end?: "both"|"sender"|"receiver", slowed_by_copies?: number, name?: string }
 ---@return soapstone.run
 function dag_module.start(path, options) end
 

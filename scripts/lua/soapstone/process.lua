@@ -187,7 +187,7 @@ end
 
 local process = {}
 
-local run_options = { "copies_block", "events", "links", "name", "order", "run", "slowed_by_copies", "streams", "topology" }
+local run_options = { "blocked_end", "copies_block", "events", "links", "name", "order", "run", "slowed_by_copies", "streams", "topology" }
 
 -- Either the options of soapstone.run, or a run that is there: { run = problem:start(strategy) }.
 function process.new(o)
