@@ -37,7 +37,7 @@ colour(kind) = \
     kind eq "backward"        ? 0xd55e00 : kind eq "gradient"   ? 0xcc8b00 : \
     kind eq "weight_gradient" ? 0xa9427f : kind eq "weight"     ? 0xf7ee7a : \
     kind eq "update"          ? 0x6ccbad : kind eq "accumulate" ? 0xbfe8da : \
-    kind eq "lumped"          ? 0x6a51a3 : kind eq "compute"    ? 0x6e6e6e : \
+    kind eq "gather" ? 0x9ecae1 : kind eq "lumped"          ? 0x6a51a3 : kind eq "compute"    ? 0x6e6e6e : \
     kind eq "transfer"        ? 0xc4c4c4 : kind eq "collective" ? 0xa9427f : \
     kind eq "weights"         ? 0x004a7c : kind eq "weight_gradients" ? 0xa9427f : \
     kind eq "optimizer"       ? 0x009e73 : kind eq "activations" ? 0x8fcff5 : \

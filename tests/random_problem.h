@@ -271,6 +271,7 @@ static ss_lower_options random_options(void)
     o.overlap = chance(70);
     o.aggregate = o.sync >= SS_SYNC_RING && chance(40);
     o.partial_sums = chance(50);
+    o.gather = chance(40);
     o.update_passes = chance(50) ? 0 : 3;
     o.links = (ss_links_mode)draw(0, SS_LINKS_SHARED - 1);
     o.segment_bytes = chance(50) ? 0 : draw(1, 40);

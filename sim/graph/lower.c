@@ -444,9 +444,11 @@ static void free_scratch(struct ss_lower_scratch *s)
     ss_free(s->at_device);
     ss_free(s->cover);
     ss_free(s->cover_group);
+    ss_free(s->cover_copied);
     ss_free(s->border);
     ss_free(s->cell_group);
     ss_free(s->cell_count);
+    ss_free(s->cell_copied);
     ss_free(s->sum);
     ss_free(s->to_add);
     ss_free(s->first_user);

@@ -85,6 +85,10 @@ typedef struct ss_lower_options {
                         * takes that time */
     bool partial_sums; /* adding n gradients takes a task that reads n and writes 1, element by
                         * element; false: it is free */
+    bool gather;       /* what a part reads lies in one piece: where it does not read just what one part on its
+                        * device made, a task of its device reads and writes what comes from there (what comes
+                        * from elsewhere is written there by its message); and so it is with gradients, whose
+                        * elements that need no adding are then read and written; false: it is free */
     double update_passes; /* update reads and writes its shard so often; 0: it is free */
     ss_links_mode links;
     bool ideal_links;      /* laws of links (link_law.h) and staging are left aside */
@@ -117,6 +121,8 @@ typedef struct ss_shard {
     ss_algorithm algorithm; /* of its meeting, where that is an all-reduce of several devices */
     uint32_t chunks;
 } ss_shard;
+
+/* Of a gather `op` and `part` are who reads, `turn` the input. */
 
 /* What labels say of weights (of others: tasks.h): `op` is the weight and `part` the row of the
  * shard, of updates, collectives and transfers alike, to_part its number among the shards of the

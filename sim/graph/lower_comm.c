@@ -1,6 +1,7 @@
 /* lower_comm.c - pieces become edges or messages, in both directions.
  *
- * A piece between parts on one device is an edge.  Between devices it is a message, or, with
+ * A piece between parts on one device is an edge, or, where it has to be put together with others
+ * (ss_lower_options.gather), goes through a task there.  Between devices it is a message, or, with
  * SS_COALESCE_PER_DEVICE, travels with the other pieces that the same part gives to parts of the
  * same reader on the same device: the message then carries each element that any of them needs
  * once, exactly and not their bounding box.  Pieces of different inputs or readers never travel
@@ -59,7 +60,7 @@ static void group_pieces(ss_lowering *w, const ss_feed *f)
 }
 
 static ss_status cover_piece(ss_lowering *w, const ss_feed *f, const ss_piece *p, uint32_t group,
-                             ss_error *err)
+                             bool copied, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
     size_t need = (size_t)s->covers + 1;
@@ -67,11 +68,13 @@ static ss_status cover_piece(ss_lowering *w, const ss_feed *f, const ss_piece *p
         uint32_t cap = ss_grown(s->cover_cap, need);
         ss_status e;
         if ((e = SS_REGROW(s->cover, cap, "overlaps of parts", err)) ||
-            (e = SS_REGROW(s->cover_group, cap, "overlaps of parts", err)))
+            (e = SS_REGROW(s->cover_group, cap, "overlaps of parts", err)) ||
+            (e = SS_REGROW(s->cover_copied, cap, "overlaps of parts", err)))
             return e;
         s->cover_cap = cap;
     }
     ss_lower_piece_box(w->model, w->strategy, f, p, &s->cover[s->covers]);
+    s->cover_copied[s->covers] = copied;
     s->cover_group[s->covers++] = group;
     return SS_OK;
 }
@@ -87,11 +90,12 @@ static ss_status cover_group(ss_lowering *w, const ss_feed *f, uint32_t lead, in
         return SS_OK;
     }
     ss_status e = SS_OK;
+    double copied;
     s->covers = 0;
     for (uint32_t i = lead; i && !e; i = s->piece[i].next)
-        e = cover_piece(w, f, &s->piece[i], i, err);
+        e = cover_piece(w, f, &s->piece[i], i, false, err);
     if (!e)
-        e = ss_lower_cover(s, bytes, added, err);
+        e = ss_lower_cover(s, bytes, added, &copied, err);
     *bytes *= f->element_bytes;
     *added *= (double)f->element_bytes;
     return e;
@@ -124,6 +128,63 @@ static ss_status send_forward(ss_lowering *w, const ss_feed *f, uint32_t lead, s
     return e;
 }
 
+/* Whether the reader of a piece reads just what its giver made. */
+static bool is_all_of_both(const ss_lowering *w, const ss_feed *f, const ss_piece *p)
+{
+    ss_box piece, main, made, needed;
+    ss_lower_piece_box(w->model, w->strategy, f, p, &piece);
+    ss_strategy_part_box(w->strategy, f->from, p->from, &main);
+    ss_op_output_box(w->model->op[f->from.i].def, f->slot, &main, &made);
+    ss_strategy_part_box(w->strategy, f->to, p->to, &main);
+    ss_op_input_box(w->model->op[f->to.i].def, f->input, &main, &needed);
+    return ss_box_same(&piece, &made) && ss_box_same(&piece, &needed);
+}
+
+/* Puts the pieces `first` .. `end` - 1, of one reader, together with those of its own device. */
+static ss_status gather_pieces(ss_lowering *w, const ss_feed *f, uint32_t first, uint32_t end,
+                               ss_error *err)
+{
+    struct ss_lower_scratch *s = w->s;
+    const ss_config *giver = ss_lowering_config(w, f->from), *reader = ss_lowering_config(w, f->to);
+    ss_task_label label = {
+        .kind = SS_TASK_GATHER, .op = f->to.i, .part = s->piece[first].to, .turn = f->input};
+    ss_device device = reader->device[label.part];
+    double bytes = 0;
+    for (uint32_t i = first; i < end; i++)
+        bytes += crosses(giver, reader, &s->piece[i]) ? 0 : 2.0 * (double)s->piece[i].bytes;
+    if (bytes == 0 || (end - first == 1 && is_all_of_both(w, f, &s->piece[first])))
+        return SS_OK;
+    ss_time time;
+    ss_task task;
+    ss_status e = w->timer->memory(w->timer->context, bytes, device, &time, err);
+    if (!e)
+        e = ss_tasks_add(w->tasks, device.i, time, 0, &label, &task, err);
+    for (uint32_t i = first; i < end && !e; i++) {
+        ss_piece *p = &s->piece[i];
+        if (crosses(giver, reader, p))
+            continue;
+        e = ss_tasks_after(w->tasks, (ss_task){w->out->forward[f->from.i].i + p->from}, err);
+        if (!e)
+            e = SS_RESERVE(s->sent, s->sent_cap, (size_t)s->sents + 2, "messages", err);
+        if (!e)
+            s->sent[p->forward = ++s->sents] = (ss_sent){task.i, task.i, 1, p->bytes};
+    }
+    return e;
+}
+
+static ss_status gather(ss_lowering *w, const ss_feed *f, ss_error *err)
+{
+    const ss_piece *piece = w->s->piece;
+    ss_status e = SS_OK;
+    uint32_t end = f->first + f->pieces;
+    for (uint32_t first = f->first, next = first; first < end && !e; first = next) {
+        while (next < end && piece[next].to == piece[first].to)
+            next++;
+        e = gather_pieces(w, f, first, next, err);
+    }
+    return e;
+}
+
 ss_status ss_lower_feed_forward(ss_lowering *w, uint32_t feed, ss_error *err)
 {
     struct ss_lower_scratch *s = w->s;
@@ -139,7 +200,7 @@ ss_status ss_lower_feed_forward(ss_lowering *w, uint32_t feed, ss_error *err)
         if (s->piece[at].lead == at && crosses(giver, reader, &s->piece[at]))
             e = send_forward(w, f, at, err);
     }
-    return e;
+    return e || !w->options.gather ? e : gather(w, f, err);
 }
 
 void ss_lower_rewind(ss_lowering *w, ss_op op, bool backward)
@@ -270,15 +331,27 @@ static ss_status after_arrivals(ss_lowering *w, ss_op op, uint32_t part, ss_erro
     return e;
 }
 
+static bool adds_up(const ss_lowering *w)
+{
+    return w->options.partial_sums || w->options.gather;
+}
+
 ss_status ss_lower_after_gradients(ss_lowering *w, ss_op op, uint32_t part, ss_error *err)
 {
-    if (w->options.partial_sums && w->s->sum[part])
+    if (adds_up(w) && w->s->sum[part])
         return ss_tasks_after(w->tasks, (ss_task){w->s->sum[part]}, err);
     return after_arrivals(w, op, part, err);
 }
 
-/* Whether one piece at most reaches a part, which then needs no adding; if so the cursors move past
- * it. */
+/* Whether a gradient that comes from its own device, and meets no other, is copied. */
+static bool is_copied(const ss_lowering *w, const ss_feed *f, const ss_piece *p)
+{
+    return w->options.gather &&
+           !crosses(ss_lowering_config(w, f->from), ss_lowering_config(w, f->to), p);
+}
+
+/* Whether one piece at most reaches a part, which then needs no adding, nor copying if it is all of
+ * what the part made; if so the cursors move past it. */
 static bool skip_single(ss_lowering *w, ss_op op, uint32_t part, uint32_t slot)
 {
     struct ss_lower_scratch *s = w->s;
@@ -289,8 +362,9 @@ static bool skip_single(ss_lowering *w, ss_op op, uint32_t part, uint32_t slot)
         if (f->slot != slot || !ss_lower_carries_gradient(w, f))
             continue;
         for (; at < f->pieces && s->piece[s->by_from[f->first + at]].from == part; at++) {
+            const ss_piece *p = &s->piece[s->by_from[f->first + at]];
             where = u - s->first_use[op.i];
-            if (++found > 1)
+            if (++found > 1 || (is_copied(w, f, p) && !is_all_of_both(w, f, p)))
                 return false;
         }
     }
@@ -306,6 +380,7 @@ static ss_status bytes_to_add(ss_lowering *w, ss_op op, uint32_t part, uint32_t 
     struct ss_lower_scratch *s = w->s;
     ss_status e = SS_OK;
     int64_t element_bytes = 0, covered;
+    double copied = 0;
     if (skip_single(w, op, part, slot))
         return SS_OK;
     s->covers = 0;
@@ -320,13 +395,15 @@ static ss_status bytes_to_add(ss_lowering *w, ss_op op, uint32_t part, uint32_t 
             if (s->piece[at].from != part)
                 break;
             for (uint32_t i = s->piece[at].lead == at ? at : 0; i && !e; i = s->piece[i].next)
-                e = cover_piece(w, f, &s->piece[i], at, err);
+                e = cover_piece(w, f, &s->piece[i], at, is_copied(w, f, &s->piece[i]), err);
         }
     }
     double elements = 0;
     if (!e)
-        e = ss_lower_cover(s, &covered, &elements, err);
-    *added += elements * (double)element_bytes;
+        e = ss_lower_cover(s, &covered, &elements, &copied, err);
+    if (!w->options.partial_sums)
+        elements = 0;
+    *added += (elements + copied) * (double)element_bytes;
     return e;
 }
 
@@ -350,7 +427,7 @@ ss_status ss_lower_partial_sums(ss_lowering *w, ss_op op, ss_error *err)
     struct ss_lower_scratch *s = w->s;
     uint32_t parts = ss_lowering_config(w, op)->parts;
     uint32_t outputs = w->model->op[op.i].def->outputs;
-    if (!w->options.partial_sums)
+    if (!adds_up(w))
         return SS_OK;
     ss_status e = SS_RESERVE(s->sum, s->sum_cap, parts, "parts", err);
     if (!e)

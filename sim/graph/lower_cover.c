@@ -65,7 +65,8 @@ static ss_status find_borders(struct ss_lower_scratch *s, borders *b, ss_error *
     if (b->cells > s->cell_cap) {
         uint32_t cap = ss_grown(s->cell_cap, b->cells);
         if ((e = SS_REGROW(s->cell_group, cap, "overlaps of parts", err)) ||
-            (e = SS_REGROW(s->cell_count, cap, "overlaps of parts", err)))
+            (e = SS_REGROW(s->cell_count, cap, "overlaps of parts", err)) ||
+            (e = SS_REGROW(s->cell_copied, cap, "overlaps of parts", err)))
             return e;
         s->cell_cap = cap;
     }
@@ -74,18 +75,20 @@ static ss_status find_borders(struct ss_lower_scratch *s, borders *b, ss_error *
 }
 
 /* Counts one box in dimension d and those after it, from cell `at` on. */
-static void count_box(struct ss_lower_scratch *s, const borders *b, const ss_box *box,
-                      uint32_t group, uint32_t d, uint32_t at)
+static void count_box(struct ss_lower_scratch *s, const borders *b, uint32_t i, uint32_t d,
+                      uint32_t at)
 {
+    const ss_box *box = &s->cover[i];
     if (d == b->rank) {
-        if (!s->cell_count[at] || s->cell_group[at] != group)
+        if (!s->cell_count[at] || s->cell_group[at] != s->cover_group[i])
             s->cell_count[at]++;
-        s->cell_group[at] = group;
+        s->cell_group[at] = s->cover_group[i];
+        s->cell_copied[at] = s->cover_copied[i];
         return;
     }
     uint32_t k = place_of(b->at[d], b->n[d], box->lo[d]);
     for (; b->at[d][k] < box->hi[d]; k++)
-        count_box(s, b, box, group, d + 1, at + k * b->stride[d]);
+        count_box(s, b, i, d + 1, at + k * b->stride[d]);
 }
 
 static int64_t cell_elements(const borders *b, size_t cell)
@@ -106,15 +109,17 @@ static bool all_the_same(const struct ss_lower_scratch *s)
     return true;
 }
 
-ss_status ss_lower_cover(struct ss_lower_scratch *s, int64_t *covered, double *added, ss_error *err)
+ss_status ss_lower_cover(struct ss_lower_scratch *s, int64_t *covered, double *added,
+                         double *copied, ss_error *err)
 {
     *covered = 0;
-    *added = 0;
+    *added = *copied = 0;
     if (!s->covers)
         return SS_OK;
     if (all_the_same(s)) { /* one box, or the partial sums of a channel split: no need to count */
         *covered = ss_box_elements(&s->cover[0]);
         *added = s->covers > 1 ? (double)*covered * (s->covers + 1.0) : 0;
+        *copied = s->covers == 1 && s->cover_copied[0] ? 2.0 * (double)*covered : 0;
         return SS_OK;
     }
     borders b;
@@ -122,13 +127,14 @@ ss_status ss_lower_cover(struct ss_lower_scratch *s, int64_t *covered, double *a
     if (e)
         return e;
     for (uint32_t i = 0; i < s->covers; i++)
-        count_box(s, &b, &s->cover[i], s->cover_group[i], 0, 0);
+        count_box(s, &b, i, 0, 0);
     for (size_t c = 0; c < b.cells; c++) {
         if (!s->cell_count[c])
             continue;
         int64_t elements = cell_elements(&b, c);
         *covered += elements;
         *added += s->cell_count[c] > 1 ? (double)elements * (s->cell_count[c] + 1.0) : 0;
+        *copied += s->cell_count[c] == 1 && s->cell_copied[c] ? 2.0 * (double)elements : 0;
     }
     return SS_OK;
 }

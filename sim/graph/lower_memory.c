@@ -205,7 +205,8 @@ static uint32_t sum_of(const holding *h, ss_op op, uint32_t p)
 {
     const ss_tasks *t = &h->l->tasks;
     uint32_t back = backward_of(h, op, p), second = t->first_in[back] + 1;
-    if (!h->l->options.partial_sums || second >= t->first_in[back + 1])
+    bool sums = h->l->options.partial_sums || h->l->options.gather;
+    if (!sums || second >= t->first_in[back + 1])
         return 0;
     const ss_task_label *l = &t->label[t->in[second]];
     return l->kind == SS_TASK_ACCUMULATE && l->op == op.i && l->part == p && !l->to_op

@@ -30,7 +30,8 @@ typedef struct ss_feed {
 typedef struct ss_piece {
     uint32_t from, to; /* parts, from 0 */
     int64_t bytes;
-    uint32_t forward, backward; /* rows of sent; 0: same device, or no such message */
+    uint32_t forward, backward; /* rows of sent; 0: same device, or no such message; forward on one device: the
+                                 * gather that puts it where it is read */
     uint32_t lead, next;        /* pieces that travel together: the first of them; the next, or 0 */
 } ss_piece;
 
@@ -100,10 +101,12 @@ struct ss_lower_scratch {
     /* boxes that may overlap, and the cells between all their borders */
     ss_box *cover;
     uint32_t *cover_group;
+    bool *cover_copied; /* whether an element of no other group is copied nonetheless */
     uint32_t covers, cover_cap;
     int64_t *border;
     uint32_t border_cap;
     uint32_t *cell_group, *cell_count;
+    bool *cell_copied;
     uint32_t cell_cap;
     uint32_t *sum; /* by part: the task that adds up its gradients, or 0 */
     uint32_t sum_cap;
@@ -202,10 +205,10 @@ void ss_lower_piece_box(const ss_model *m, const ss_strategy *s, const ss_feed *
 /* lower_cover.c */
 
 /* Of s->cover, 0 .. covers-1, boxes of one tensor, groups one after the other: how many elements
- * lie in any of them; and how many are read and written to add up those that lie in several groups,
- * n + 1 for an element in n > 1. */
+ * lie in any of them; how many are read and written to add up those that lie in several groups,
+ * n + 1 for an element in n > 1; and how many to copy those that lie in one that is copied, 2 each. */
 ss_status ss_lower_cover(struct ss_lower_scratch *s, int64_t *covered, double *added,
-                         ss_error *err);
+                         double *copied, ss_error *err);
 
 /* lower_comm.c */
 
@@ -232,7 +235,7 @@ bool ss_lower_carries_gradient(const ss_lowering *w, const ss_feed *f);
 void ss_lower_rewind(ss_lowering *w, ss_op op, bool backward);
 ss_status ss_lower_after_inputs(ss_lowering *w, ss_op op, uint32_t part, ss_error *err);
 ss_status ss_lower_after_gradients(ss_lowering *w, ss_op op, uint32_t part, ss_error *err);
-/* Tasks that add up the gradients that parts of an operator get from several sides. */
+/* Tasks that add up the gradients that parts of an operator get from several sides, and put them together. */
 ss_status ss_lower_partial_sums(ss_lowering *w, ss_op op, ss_error *err);
 
 /* lower_shards.c: who uses which weight; then, weight by weight, its rows of out->shard and

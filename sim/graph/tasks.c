@@ -19,7 +19,7 @@ static const char *const mode_names[SS_LINKS_MODES] = {"fifo-hop", "fifo-pipe", 
 
 static const char *const kind_names[SS_TASK_KINDS] = {
     "none",       "compute", "forward", "backward", "lumped",
-    "accumulate", "barrier", "update",  "transfer", "collective"};
+    "accumulate", "barrier", "update",  "transfer", "collective", "gather"};
 
 static const char *const cargo_names[SS_CARGOS] = {"none", "activation", "gradient",
                                                    "weight_gradient", "weight"};

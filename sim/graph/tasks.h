@@ -55,6 +55,7 @@ typedef enum ss_task_kind {
     SS_TASK_UPDATE,     /* of weights */
     SS_TASK_TRANSFER,   /* a message or one hop or segment of it */
     SS_TASK_COLLECTIVE, /* an all-reduce as one task */
+    SS_TASK_GATHER,     /* what a part reads is put together */
     SS_TASK_KINDS
 } ss_task_kind;
 

@@ -58,6 +58,7 @@ const char *ss_dot_phase(const ss_view_task *t)
 {
     switch (t->kind) {
     case SS_TASK_FORWARD:
+    case SS_TASK_GATHER:
         return "forward";
     case SS_TASK_BACKWARD:
     case SS_TASK_ACCUMULATE:

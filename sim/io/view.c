@@ -358,6 +358,8 @@ static void assume_of_lowering(ss_text *t, const ss_model *m, const ss_lower_opt
     if (m->no_halo)
         ss_text_add(t, "; no halo");
     assume_of_messages(t, o);
+    if (o->gather)
+        ss_text_add(t, "; timed gathers");
     if (!o->training)
         return;
     ss_text_add(t, "; sync %s", ss_sync_name(o->sync));

@@ -130,6 +130,7 @@ void ss_lua_write_options(const ss_lower_options *o, const ss_topology *t, const
     ss_text_add(out, "aggregate = %s\n", o->aggregate ? "true" : "false");
     ss_text_add(out, "chunk = %lld\n", (long long)o->chunk_bytes);
     ss_text_add(out, "partial_sums = %s\n", o->partial_sums ? "true" : "false");
+    ss_text_add(out, "gather = %s\n", o->gather ? "true" : "false");
     char digits[SS_DOUBLE_TEXT];
     ss_text_add(out, "update_passes = %s\n",
                 ss_format_double(o->update_passes, digits, sizeof digits));

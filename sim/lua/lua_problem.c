@@ -61,6 +61,11 @@ static const ss_opt problem_list[] = {
      .help =
          "trees and switches pass gradients on in chunks of this size, 256 at most; 0: whole, or "
          "as auto finds best"},
+    {.name = "gather",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(ss_lower_options, gather),
+     .preset = SS_OPT_KEEP,
+     .help = "putting together what a part reads takes time"},
     {.name = "partial_sums",
      .kind = SS_OPT_FLAG,
      .at = offsetof(ss_lower_options, partial_sums),
@@ -451,6 +456,7 @@ static int get_options(lua_State *L, int index)
     ss_lua_set_flag(L, "aggregate", o->aggregate);
     ss_lua_set_integer(L, "chunk", o->chunk_bytes);
     ss_lua_set_flag(L, "partial_sums", o->partial_sums);
+    ss_lua_set_flag(L, "gather", o->gather);
     ss_lua_set_number(L, "update_passes", o->update_passes);
     ss_lua_set_text(L, "links", ss_links_mode_name(o->links));
     ss_lua_set_flag(L, "ideal_links", o->ideal_links);

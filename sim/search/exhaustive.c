@@ -418,6 +418,11 @@ ss_status ss_exhaustive(const ss_model *m, const ss_topology *t, const ss_timer 
             "an exhaustive search has bounds for tasks in the order in which they became ready, "
             "one at a time, on links and devices that stay as they are: leave order, streams, "
             "copies_block, slowed_by_copies and events as they are unless given");
+    if (o->lower.gather)
+        return ss_fail(err, SS_EUNSUPPORTED,
+                       "an exhaustive search has no bounds for putting together what parts read: "
+                       "leave gather as it is "
+                       "unless given");
     double now = ss_seconds_now();
     walk w = {.o = o, .callers = watch, .out = out, .began = now};
     w.watch = (ss_watch){.context = &w, .look = look_at_clock, .over = watch_over};

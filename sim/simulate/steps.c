@@ -91,7 +91,7 @@ enum { DEVICE_IS_DONE = 0x7fffffff };
 static bool is_of_operator(const ss_task_label *x)
 {
     return x->kind == SS_TASK_FORWARD || x->kind == SS_TASK_BACKWARD || x->kind == SS_TASK_LUMPED ||
-           x->kind == SS_TASK_ACCUMULATE;
+           x->kind == SS_TASK_ACCUMULATE || x->kind == SS_TASK_GATHER;
 }
 
 /* A task of an operator that is followed by none on its device. */

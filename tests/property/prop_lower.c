@@ -124,7 +124,8 @@ static bool as_much_goes_back(const ss_model *m, const ss_lowered *l)
     for (uint32_t f = 1; f <= w->feeds; f++)
         for (uint32_t i = w->feed[f].first; i < w->feed[f].first + w->feed[f].pieces; i++) {
             const ss_piece *p = &w->piece[i];
-            if (!p->forward || p->lead != i)
+            if (!p->forward || p->lead != i ||
+                l->tasks.label[w->sent[p->forward].first].kind == SS_TASK_GATHER)
                 continue;
             forward += w->sent[p->forward].bytes;
             if (w->needs[w->feed[f].from.i] && !m->op[w->feed[f].to.i].def->kind->no_input_gradient)

@@ -145,13 +145,14 @@ static const naive_message *message(const held *h, ss_cargo cargo, uint32_t j, u
                                     uint32_t p, uint32_t q)
 {
     const naive_message *found = NULL;
-    if (!joined(h, j, v, p, q) || device(h, read_by(h, j, v)->producer.i, p) == device(h, j, q))
+    bool here = device(h, read_by(h, j, v)->producer.i, p) == device(h, j, q); /* a gather, if any */
+    if (!joined(h, j, v, p, q))
         return NULL;
     for (uint32_t k = 0; k < h->l->messages && !found; k++) {
         const naive_message *x = &h->l->message[k];
         if (x->cargo == cargo && x->j == j && x->v == v && x->p == p &&
             device(h, j, x->q) == device(h, j, q) &&
-            (x->q == q || h->o->coalesce == SS_COALESCE_PER_DEVICE))
+            (x->q == q || (!here && h->o->coalesce == SS_COALESCE_PER_DEVICE)))
             found = x;
     }
     return found;

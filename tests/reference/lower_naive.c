@@ -297,16 +297,52 @@ static void send_forward(naive *w, wire x, arrival *arrived)
         }
 }
 
+/* Whether part q reads just what part p made, and nothing else is read there. */
+static bool is_whole(const naive *w, wire x, uint32_t p, uint32_t q)
+{
+    ss_box a = made(w, x.i, x.slot, p), b = needed(w, x.j, x.v, q);
+    return ss_box_same(&a, &b);
+}
+
+/* Puts together what part q reads of one wire: the pieces of its own device; 0: no need. */
+static uint32_t gather(naive *w, wire x, uint32_t q)
+{
+    int64_t elements = 0;
+    bool whole = false;
+    ss_box box;
+    for (uint32_t p = 0; p < parts(w, x.i); p++) {
+        whole |= is_whole(w, x, p, q);
+        if (!crosses(w, x, p, q) && overlap(w, x.i, x.slot, p, x.j, x.v, q, &box))
+            elements += ss_box_elements(&box);
+    }
+    if (!elements || whole || !w->o->gather)
+        return 0;
+    double bytes = 2.0 * (double)(elements * element_bytes(w, x.j, x.v));
+    uint32_t task = add(w, device(w, x.j, q), memory_time(w, bytes, device(w, x.j, q)), 0,
+                        (ss_task_label){.kind = SS_TASK_GATHER, .op = x.j, .part = q, .turn = x.v});
+    for (uint32_t p = 0; p < parts(w, x.i); p++) {
+        if (crosses(w, x, p, q) || !overlap(w, x.i, x.slot, p, x.j, x.v, q, &box))
+            continue;
+        after(w, w->forward[x.i] + p);
+        note(w, SS_CARGO_ACTIVATION, x, p, q, (arrival){task, 1, task},
+             ss_box_elements(&box) * element_bytes(w, x.j, x.v), 0);
+    }
+    return task;
+}
+
 static void forward(naive *w, uint32_t j)
 {
     uint32_t inputs = def(w, j)->inputs, nq = parts(w, j);
     arrival **arrived = room(inputs, sizeof *arrived);
+    uint32_t *gathered = room((size_t)inputs * nq, sizeof *gathered);
     for (uint32_t v = 0; v < inputs; v++) {
         wire x = {.j = j, .v = v};
         if (!feed(w, j, v, &x.i, &x.slot))
             continue;
         arrived[v] = room((size_t)parts(w, x.i) * nq, sizeof **arrived);
         send_forward(w, x, arrived[v]);
+        for (uint32_t q = 0; q < nq; q++)
+            gathered[v * nq + q] = gather(w, x, q);
     }
     bool lumped = w->o->lumped && needs_gradient(w, j);
     for (uint32_t q = 0; q < nq; q++) {
@@ -325,10 +361,11 @@ static void forward(naive *w, uint32_t j)
                 if (crosses(w, x, p, q))
                     after_arrival(w, arrived[v][p * nq + q]);
                 else if (joined(w, x, p, q))
-                    after(w, w->forward[x.i] + p);
+                    after(w, gathered[v * nq + q] ? gathered[v * nq + q] : w->forward[x.i] + p);
             }
         }
     }
+    free(gathered);
     for (uint32_t v = 0; v < inputs; v++)
         free(arrived[v]);
     free(arrived);
@@ -425,6 +462,25 @@ static int64_t summands(const naive *w, const wire *x, uint32_t wires, uint32_t 
     return n;
 }
 
+/* Whether an element whose gradient comes from one part alone is copied: from its own device, unless that
+ * gradient is all that reaches the part, and of no more and no less. */
+static bool is_copied(const naive *w, const wire *x, uint32_t wires, uint32_t slot, uint32_t p,
+                      const int64_t *at)
+{
+    uint32_t pieces = 0;
+    bool here = false, whole = false;
+    for (uint32_t k = 0; k < wires; k++)
+        for (uint32_t q = 0; q < parts(w, x[k].j) && x[k].slot == slot; q++) {
+            ss_box need = needed(w, x[k].j, x[k].v, q);
+            pieces += joined(w, x[k], p, q);
+            if (!joined(w, x[k], p, q) || !inside(&need, at))
+                continue;
+            here = !crosses(w, x[k], p, q);
+            whole = is_whole(w, x[k], p, q);
+        }
+    return w->o->gather && here && !(whole && pieces == 1);
+}
+
 static double bytes_to_add(const naive *w, uint32_t i, const wire *x, uint32_t wires, uint32_t p)
 {
     double bytes = 0;
@@ -434,7 +490,10 @@ static double bytes_to_add(const naive *w, uint32_t i, const wire *x, uint32_t w
         memcpy(at, box.lo, sizeof at);
         do {
             int64_t here = summands(w, x, wires, slot, p, at);
-            n += here > 1 ? here + 1 : 0;
+            if (here > 1)
+                n += w->o->partial_sums ? here + 1 : 0;
+            else if (here == 1 && is_copied(w, x, wires, slot, p, at))
+                n += 2;
         } while (next(&box, at));
         bytes += (double)(n * ss_dtype_bytes(def(w, i)->out[slot].dtype));
     }
@@ -451,7 +510,7 @@ static void backward(naive *w, uint32_t i)
         arrived[k] = room((size_t)np * parts(w, x[k].j), sizeof **arrived);
         send_backward(w, x[k], arrived[k]);
     }
-    for (uint32_t p = 0; p < np && w->o->partial_sums; p++) {
+    for (uint32_t p = 0; p < np && (w->o->partial_sums || w->o->gather); p++) {
         double bytes = bytes_to_add(w, i, x, wires, p);
         if (bytes == 0)
             continue;

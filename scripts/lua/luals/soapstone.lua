@@ -76,6 +76,7 @@ function soapstone.chance(options) end
 ---@field sync? "none"|"closed_form"|"parameter_server"|"ring"|"tree"|"two_level"|"bidirectional_ring"|"double_tree"|"halving_doubling"|"hierarchical"|"in_network"|"auto"
 ---@field overlap? boolean gradients meet as they come
 ---@field aggregate? boolean a meeting is one task of closed-form time
+---@field gather? boolean putting together what a part reads takes time
 ---@field partial_sums? boolean adding gradients takes time
 ---@field update_passes? number how often an update reads and writes its weights
 ---@field links? "fifo-hop"|"fifo-pipe"|"fifo-path"|"shared"
