@@ -1,8 +1,8 @@
 #!/bin/sh
-# layers.sh - an include points down: base < graph < simulate < search < io < lua < cli.
+# layers.sh - an include points down: base < graph < simulate < search < io < validation < lua < cli.
 # And the core never sees lua.h, so that nothing in it can jump.
 set -eu
-cd "${SS_SRCDIR:-.}/sim"
+cd "${SS_SRCDIR:-.}"
 failed=0
 below() {
   case $1 in
@@ -11,22 +11,26 @@ below() {
     simulate) echo base graph simulate ;;
     search) echo base graph simulate search ;;
     io) echo base graph simulate search io ;;
-    lua) echo base graph simulate search io lua ;;
-    cli) echo base graph simulate search io lua cli ;;
+    validation) echo base graph simulate search io validation ;;
+    lua) echo base graph simulate search io validation lua ;;
+    cli) echo base graph simulate search io validation lua cli ;;
   esac
 }
+# validation/ lies beside sim/, with a folder for each of its rooms.
+files_of() {
+  case $1 in validation) find validation -name '*.[ch]' | sort ;; *) ls "sim/$1"/*.[ch] ;; esac
+}
 passed=0
-for layer in base graph simulate search io lua cli; do
+for layer in base graph simulate search io validation lua cli; do
   allowed=$(below "$layer")
-  for file in "$layer"/*.[ch]; do
-    [ -f "$file" ] || continue
+  for file in $(files_of "$layer"); do
     bad=
     for include in $(sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$file"); do
       case " $allowed " in *" $include "*) ;; *) bad="$bad $include/" ;; esac
     done
     case $layer in lua | cli) ;; *) grep -q '#include <lua' "$file" && bad="$bad lua.h" ;; esac
     if [ -n "$bad" ]; then
-      echo "FAILED sim/$file includes$bad"
+      echo "FAILED $file includes$bad"
       failed=$((failed + 1))
     else
       passed=$((passed + 1))

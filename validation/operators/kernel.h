@@ -16,7 +16,7 @@
  * or over all its elements (squared_error), so that the losses of parts add up to that of the whole, and so do
  * their gradients.  Their outputs: probabilities; of squared_error the squared differences.
  *
- * Two are the makers of kernels: ss_kernels_onednn (onednn.h), and a slow, obvious twin in tests/reference.
+ * Two are the makers of kernels: ss_kernels_maker (onednn.h), and a slow, obvious twin in tests/reference.
  */
 #ifndef SS_KERNEL_H
 #define SS_KERNEL_H
@@ -29,18 +29,21 @@
 
 /* Arrays of one part; what the operator does not have is not looked at. */
 typedef struct ss_kernel_io {
-    const void *in[SS_MAX_INPUTS];         /* floats, or int32_t indices (embedding) */
+    const void *in[SS_MAX_INPUTS]; /* floats, or int32_t indices (embedding) */
     const float *weight[SS_MAX_WEIGHTS];
-    float *out[SS_MAX_OUTPUTS];            /* written forward, read backward */
-    const void *label;                     /* losses: int32_t classes by position; floats of the box of input 0 for
-                                            * squared_error with one input */
-    double *loss;                          /* losses: the part's share, written forward */
+    float *out[SS_MAX_OUTPUTS]; /* written forward, read backward */
 
-    /* backward */
-    const float *out_gradient[SS_MAX_OUTPUTS]; /* NULL: all 0 (of an output that nobody reads; of a loss) */
-    float *in_gradient[SS_MAX_INPUTS];         /* written; NULL: not wanted */
-    float *weight_gradient[SS_MAX_WEIGHTS];    /* written, or added to */
-    bool add_weight_gradient;                  /* added to */
+    /* Losses: int32_t classes by position; of squared_error with one input floats of its box. */
+    const void *label;
+    double *loss; /* the part's share, written forward */
+
+    /* Backward.  A gradient that comes in and is NULL is all 0 (of an output that nobody reads); of a
+     * loss it is not looked at: gradients begin there, with 1.  One that goes out is written; NULL:
+     * not wanted.  Those of weights are added to what is there if add_weight_gradient. */
+    const float *out_gradient[SS_MAX_OUTPUTS];
+    float *in_gradient[SS_MAX_INPUTS];
+    float *weight_gradient[SS_MAX_WEIGHTS];
+    bool add_weight_gradient;
 } ss_kernel_io;
 
 /* Which gradients are worked out: bits. */
@@ -61,7 +64,8 @@ struct ss_kernel {
  * of linear_softmax that are split, for one, which would take an exchange that lowering leaves out. */
 typedef struct ss_kernel_maker {
     void *context;
-    ss_status (*make)(void *context, const ss_op_def *op, const ss_box *main, ss_kernel **out, ss_error *err);
+    ss_status (*make)(void *context, const ss_op_def *op, const ss_box *main, ss_kernel **out,
+                      ss_error *err);
 } ss_kernel_maker;
 
 void ss_kernel_free(ss_kernel *k); /* NULL: nothing */
