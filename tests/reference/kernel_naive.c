@@ -73,6 +73,26 @@ double naive_derivative(int64_t activation, double x)
     }
 }
 
+void naive_softmax(int64_t n, int64_t step, const double *x, double *y)
+{
+    double largest = x[0], sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        largest = fmax(largest, x[i * step]);
+    for (int64_t i = 0; i < n; i++)
+        sum += exp(x[i * step] - largest);
+    for (int64_t i = 0; i < n; i++)
+        y[i * step] = exp(x[i * step] - largest) / sum;
+}
+
+void naive_softmax_back(int64_t n, int64_t step, const double *y, const double *dy, double *dx)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += y[i * step] * dy[i * step];
+    for (int64_t i = 0; i < n; i++)
+        dx[i * step] = y[i * step] * (dy[i * step] - sum);
+}
+
 /* Arrays of a part, from floats and back */
 
 typedef struct naive_kernel {

@@ -7,7 +7,16 @@
 
 #include "reference/kernel_naive.h"
 
-#define NAIVE_KINDS(X) X(linear)
+#define NAIVE_KINDS(X)                                                                             \
+    X(linear)                                                                                      \
+    X(embedding)                                                                                   \
+    X(position)                                                                                    \
+    X(lstm)                                                                                        \
+    X(attention)                                                                                   \
+    X(multihead_attention)                                                                         \
+    X(softmax_cross_entropy)                                                                       \
+    X(linear_softmax)                                                                              \
+    X(squared_error)
 
 /* A part with its arrays as doubles. */
 typedef struct naive {
@@ -39,6 +48,16 @@ int64_t naive_place(const ss_box *b, const int64_t *i);
 /* for (bool more = naive_first(b, i); more; more = naive_next(b, i)): all elements of a box */
 bool naive_first(const ss_box *b, int64_t *i);
 bool naive_next(const ss_box *b, int64_t *i);
+
+/* Softmax of the numbers x[0], x[step], ... x[(n - 1) step], and the gradient by them of what has gradient dy by
+ * its result y; may be in place. */
+void naive_softmax(int64_t n, int64_t step, const double *x, double *y);
+void naive_softmax_back(int64_t n, int64_t step, const double *y, const double *dy, double *dx);
+
+/* Of linear and linear_softmax: the product with its bias for element i of the output, and the gradients that
+ * come of its gradient d. */
+double naive_product_at(const naive *n, const int64_t *i);
+void naive_product_back(naive *n, const int64_t *i, double d);
 
 double naive_function(int64_t activation, double x);
 double naive_derivative(int64_t activation, double x);

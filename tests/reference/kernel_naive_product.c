@@ -2,8 +2,7 @@
 
 #include "reference/kernel_naive_inside.h"
 
-/* What the function is applied to, for element i of the output. */
-static double product_at(const naive *n, const int64_t *i)
+double naive_product_at(const naive *n, const int64_t *i)
 {
     uint32_t last = n->main.rank - 1;
     int64_t j[SS_MAX_DIMS], c = i[last];
@@ -16,8 +15,7 @@ static double product_at(const naive *n, const int64_t *i)
     return sum;
 }
 
-/* The gradients that come of d, the gradient of product_at(n, i). */
-static void product_back(naive *n, const int64_t *i, double d)
+void naive_product_back(naive *n, const int64_t *i, double d)
 {
     uint32_t last = n->main.rank - 1;
     int64_t j[SS_MAX_DIMS], c = i[last];
@@ -37,7 +35,7 @@ static ss_status linear_forward(naive *n, ss_error *err)
     (void)err;
     int64_t f = ss_kernel_attr(n->op, "activation"), i[SS_MAX_DIMS];
     for (bool more = naive_first(&n->main, i); more; more = naive_next(&n->main, i))
-        n->out[0][naive_place(&n->main, i)] = naive_function(f, product_at(n, i));
+        n->out[0][naive_place(&n->main, i)] = naive_function(f, naive_product_at(n, i));
     return SS_OK;
 }
 
@@ -45,8 +43,9 @@ static void linear_backward(naive *n)
 {
     int64_t f = ss_kernel_attr(n->op, "activation"), i[SS_MAX_DIMS];
     for (bool more = naive_first(&n->main, i); more; more = naive_next(&n->main, i))
-        product_back(n, i,
-                     n->dout[0][naive_place(&n->main, i)] * naive_derivative(f, product_at(n, i)));
+        naive_product_back(n, i,
+                           n->dout[0][naive_place(&n->main, i)] *
+                               naive_derivative(f, naive_product_at(n, i)));
 }
 
 const naive_kind naive_linear = {"linear", linear_forward, linear_backward};

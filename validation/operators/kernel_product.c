@@ -1,4 +1,4 @@
-/* kernel_product.c - products with a matrix of weights. */
+/* kernel_product.c - products with a matrix of weights, alone or with the softmax and loss behind them. */
 #include "validation/operators/onednn_inside.h"
 
 #include <string.h>
@@ -112,4 +112,48 @@ static ss_status linear_backward(ss_onednn_part *part, const ss_kernel_io *io, u
 
 const ss_onednn_kind ss_onednn_linear = {
     "linear", sizeof(linear), linear_make, linear_forward, linear_backward,
+};
+
+/* linear_softmax */
+
+typedef struct classify {
+    product product;
+    ss_onednn_softmax softmax;
+    double count;
+    float *gradient; /* of what the softmax was applied to */
+} classify;
+
+static ss_status classify_make(ss_onednn_part *part, ss_error *err)
+{
+    classify *c = (classify *)part;
+    product_sizes(&c->product);
+    c->count = ss_kernel_loss_count(part->kernel.op);
+    ss_status s =
+        ss_onednn_softmax_make(part, &c->softmax, c->product.rows, c->product.out, 1, err);
+    if (!s)
+        s = ss_onednn_floats(part, c->product.rows * c->product.out, &c->gradient, err);
+    return s;
+}
+
+static ss_status classify_forward(ss_onednn_part *part, const ss_kernel_io *io, ss_error *err)
+{
+    classify *c = (classify *)part;
+    ss_status s = product_forward(&c->product, io, io->out[0], err);
+    if (!s)
+        s = ss_onednn_softmax_forward(part, &c->softmax, io->out[0], io->out[0], err);
+    if (!s)
+        s = ss_onednn_cross_entropy(&c->softmax, io->out[0], io->label, c->count, io->loss, err);
+    return s;
+}
+
+static ss_status classify_backward(ss_onednn_part *part, const ss_kernel_io *io, unsigned what,
+                                   ss_error *err)
+{
+    classify *c = (classify *)part;
+    ss_onednn_cross_entropy_backward(&c->softmax, io->out[0], io->label, c->count, c->gradient);
+    return product_backward(&c->product, io, what, c->gradient, err);
+}
+
+const ss_onednn_kind ss_onednn_linear_softmax = {
+    "linear_softmax", sizeof(classify), classify_make, classify_forward, classify_backward,
 };

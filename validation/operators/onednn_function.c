@@ -25,20 +25,29 @@ static pair algorithms(int64_t activation)
     }
 }
 
-static ss_status make_forward(ss_onednn_part *p, ss_onednn_call *c, dnnl_alg_kind_t algorithm,
-                              const dnnl_memory_desc_t *row, ss_error *err)
+ss_status ss_onednn_map_make(ss_onednn_part *p, ss_onednn_call *c, const char *what,
+                             dnnl_alg_kind_t algorithm, int64_t n, ss_error *err)
 {
+    dnnl_memory_desc_t row = ss_onednn_dense(1, &n);
     dnnl_eltwise_desc_t desc;
     ss_status s = ss_onednn_status(
-        dnnl_eltwise_forward_desc_init(&desc, dnnl_forward_training, algorithm, row, 0, 0),
-        "a function", err);
+        dnnl_eltwise_forward_desc_init(&desc, dnnl_forward_training, algorithm, &row, 0, 0), what,
+        err);
     if (!s)
-        s = ss_onednn_call_make(p, c, "a function", &desc, NULL, err);
+        s = ss_onednn_call_make(p, c, what, &desc, NULL, err);
     if (!s)
-        s = ss_onednn_reads(p, c, DNNL_ARG_SRC, row, err);
+        s = ss_onednn_reads(p, c, DNNL_ARG_SRC, &row, err);
     if (!s)
-        s = ss_onednn_writes(p, c, DNNL_ARG_DST, row, err);
+        s = ss_onednn_writes(p, c, DNNL_ARG_DST, &row, err);
     return s;
+}
+
+ss_status ss_onednn_map(ss_onednn_part *p, ss_onednn_call *c, const float *x, float *y,
+                        ss_error *err)
+{
+    ss_onednn_bind(c, DNNL_ARG_SRC, x);
+    ss_onednn_bind(c, DNNL_ARG_DST, y);
+    return ss_onednn_run(p, c, err);
 }
 
 static ss_status make_backward(ss_onednn_part *p, ss_onednn_function *f, dnnl_alg_kind_t algorithm,
@@ -65,7 +74,7 @@ ss_status ss_onednn_function_make(ss_onednn_part *p, ss_onednn_function *f, int6
     pair a = algorithms(activation);
     f->from_argument = a.forward == a.backward;
     dnnl_memory_desc_t row = ss_onednn_dense(1, &n);
-    ss_status s = make_forward(p, &f->forward, a.forward, &row, err);
+    ss_status s = ss_onednn_map_make(p, &f->forward, "a function", a.forward, n, err);
     if (!s)
         s = make_backward(p, f, a.backward, &row, err);
     return s;
@@ -74,9 +83,7 @@ ss_status ss_onednn_function_make(ss_onednn_part *p, ss_onednn_function *f, int6
 ss_status ss_onednn_function_forward(ss_onednn_part *p, ss_onednn_function *f, const float *x,
                                      float *y, ss_error *err)
 {
-    ss_onednn_bind(&f->forward, DNNL_ARG_SRC, x);
-    ss_onednn_bind(&f->forward, DNNL_ARG_DST, y);
-    return ss_onednn_run(p, &f->forward, err);
+    return ss_onednn_map(p, &f->forward, x, y, err);
 }
 
 ss_status ss_onednn_function_backward(ss_onednn_part *p, ss_onednn_function *f, const float *known,

@@ -16,7 +16,16 @@
 
 #include "validation/operators/onednn.h"
 
-#define SS_ONEDNN_KINDS(X) X(linear)
+#define SS_ONEDNN_KINDS(X)                                                                         \
+    X(linear)                                                                                      \
+    X(embedding)                                                                                   \
+    X(position)                                                                                    \
+    X(lstm)                                                                                        \
+    X(attention)                                                                                   \
+    X(multihead_attention)                                                                         \
+    X(softmax_cross_entropy)                                                                       \
+    X(linear_softmax)                                                                              \
+    X(squared_error)
 
 typedef struct ss_onednn_part ss_onednn_part;
 
@@ -163,6 +172,13 @@ void ss_onednn_calls_free(ss_onednn_part *p);
 
 /* Functions (onednn_function.c) ----------------------------------------------------------------------- */
 
+/* A call that reads SRC and writes DST, one array each: y may be x. */
+ss_status ss_onednn_map(ss_onednn_part *p, ss_onednn_call *c, const float *x, float *y,
+                        ss_error *err);
+/* Such a call for each of n numbers by itself: `algorithm` is one of oneDNN's, without parameters. */
+ss_status ss_onednn_map_make(ss_onednn_part *p, ss_onednn_call *c, const char *what,
+                             dnnl_alg_kind_t algorithm, int64_t n, ss_error *err);
+
 /* A function of each of n numbers (SS_ACT_..., not none), and its derivative. */
 typedef struct ss_onednn_function {
     bool from_argument; /* the derivative is worked out from x (gelu); else from y */
@@ -177,5 +193,30 @@ ss_status ss_onednn_function_forward(ss_onednn_part *p, ss_onednn_function *f, c
 /* dx, which may be dy; `known` is y, or x if from_argument. */
 ss_status ss_onednn_function_backward(ss_onednn_part *p, ss_onednn_function *f, const float *known,
                                       const float *dy, float *dx, ss_error *err);
+
+/* Probabilities (onednn_softmax.c) -------------------------------------------------------------------- */
+
+/* Softmax over the classes of an array outer x classes x inner. */
+typedef struct ss_onednn_softmax {
+    int64_t outer, classes, inner;
+    ss_onednn_call call;
+    float *row; /* scratch, a number for each inner index */
+} ss_onednn_softmax;
+
+ss_status ss_onednn_softmax_make(ss_onednn_part *p, ss_onednn_softmax *s, int64_t outer,
+                                 int64_t classes, int64_t inner, ss_error *err);
+/* y may be x. */
+ss_status ss_onednn_softmax_forward(ss_onednn_part *p, ss_onednn_softmax *s, const float *x,
+                                    float *y, ss_error *err);
+/* dx may be dy. */
+void ss_onednn_softmax_backward(const ss_onednn_softmax *s, const float *y, const float *dy,
+                                float *dx);
+
+/* The sum over positions of -log y[label], by `count`; labels outer x inner.  SS_EINVAL: a label is no class. */
+ss_status ss_onednn_cross_entropy(const ss_onednn_softmax *s, const float *y, const int32_t *label,
+                                  double count, double *loss, ss_error *err);
+/* Its gradient by what the softmax was applied to; labels are those of forward. */
+void ss_onednn_cross_entropy_backward(const ss_onednn_softmax *s, const float *y,
+                                      const int32_t *label, double count, float *dx);
 
 #endif
