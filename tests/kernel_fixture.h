@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "reference/kernel_naive.h"
 
+#include "check.h"
 #include "op_make.h"
 
 static uint64_t kernel_seed, kernel_drawn;

@@ -2,9 +2,11 @@
 #ifndef SS_TEST_OP_MAKE_H
 #define SS_TEST_OP_MAKE_H
 
-#include "graph/op.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "check.h"
+#include "graph/op.h"
 
 static ss_error err;
 

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include "check.h"
 #include "op_make.h"
 
 static ss_kernels *kernels;
