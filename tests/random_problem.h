@@ -237,7 +237,7 @@ static void random_config(ss_strategy *s, uint32_t op)
 static bool
     random_has_bus; /* of the last topology: between two devices that no switch is between */
 
-static ss_topology *random_topology(void)
+static inline ss_topology *random_topology(void)
 {
     bool many = chance(5); /* more than fit in one word of a set of devices */
     ss_topology *t =
@@ -256,7 +256,7 @@ static ss_topology *random_topology(void)
     return t;
 }
 
-static ss_lower_options random_options(void)
+static inline ss_lower_options random_options(void)
 {
     ss_lower_options o = ss_lower_options_start();
     o.training = chance(85);
