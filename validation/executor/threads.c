@@ -125,7 +125,17 @@ static void fail(struct ss_crew *c, const ss_error *err)
     pthread_mutex_unlock(&c->mutex);
 }
 
-static void tell_successors(ss_execution *e, uint32_t task, ss_time end)
+/* The latest end of those that a task waits for: who tells it last need not be who ended last. */
+static ss_time ready_at(const ss_execution *e, uint32_t task)
+{
+    const ss_tasks *t = &e->lowered->tasks;
+    ss_time ready = 0;
+    for (uint32_t i = t->first_in[task]; i < t->first_in[task + 1]; i++)
+        ready = e->crew->end[t->in[i]] > ready ? e->crew->end[t->in[i]] : ready;
+    return ready;
+}
+
+static void tell_successors(ss_execution *e, uint32_t task)
 {
     struct ss_crew *c = e->crew;
     const ss_tasks *t = &e->lowered->tasks;
@@ -133,8 +143,8 @@ static void tell_successors(ss_execution *e, uint32_t task, ss_time end)
         uint32_t next = t->out[i];
         if (atomic_fetch_sub_explicit(&c->missing[next], 1, memory_order_acq_rel) != 1)
             continue;
-        c->ready[next] = end;
-        push(&c->queue[e->action[next].device], (waiting){end, next});
+        c->ready[next] = ready_at(e, next);
+        push(&c->queue[e->action[next].device], (waiting){c->ready[next], next});
     }
 }
 
@@ -146,7 +156,7 @@ static void do_task(ss_execution *e, uint32_t task)
     if (ss_action_do(e, &e->action[task], &err))
         fail(c, &err);
     c->end[task] = now(c);
-    tell_successors(e, task, c->end[task]);
+    tell_successors(e, task);
     atomic_fetch_add_explicit(&c->done, 1, memory_order_acq_rel);
 }
 
