@@ -431,7 +431,9 @@ static void backward_work(const ss_op_def *op, bool input_gradient, const ss_box
 
 const char *ss_phase_name(ss_phase p)
 {
-    return p == SS_FORWARD ? "forward" : "backward";
+    static const char *const name[SS_PHASES] = {"forward", "backward", "input_gradient",
+                                                "weight_gradient"};
+    return (unsigned)p < SS_PHASES ? name[p] : "none";
 }
 
 void ss_op_work(const ss_op_def *op, ss_phase phase, bool input_gradient, const ss_box *main,

@@ -77,8 +77,15 @@ typedef struct ss_work {
     double bytes; /* read and written in the device's memory, each once */
 } ss_work;
 
-typedef enum ss_phase { SS_FORWARD, SS_BACKWARD } ss_phase;
-const char *ss_phase_name(ss_phase p); /* "forward" */
+/* The last two are parts of backward, of measured times alone (simulate/cost.h). */
+typedef enum ss_phase {
+    SS_FORWARD,
+    SS_BACKWARD,
+    SS_INPUT_GRADIENT,
+    SS_WEIGHT_GRADIENT,
+    SS_PHASES
+} ss_phase;
+const char *ss_phase_name(ss_phase p); /* "forward", ..., "weight_gradient" */
 
 struct ss_op_kind {
     const char *name, *summary;

@@ -25,13 +25,15 @@ const char *const *ss_measured_columns(uint32_t *n)
 
 ss_status ss_measured_phase_parse(const char *text, ss_phase *out, ss_error *err)
 {
-    if (!strcmp(text, "forward"))
-        *out = SS_FORWARD;
-    else if (!strcmp(text, "backward"))
-        *out = SS_BACKWARD;
-    else
-        return ss_fail(err, SS_EINVAL, "phase %s: forward or backward is wanted", text);
-    return SS_OK;
+    for (int p = 0; p < SS_PHASES; p++) {
+        *out = (ss_phase)p;
+        if (!strcmp(text, ss_phase_name(*out)))
+            return SS_OK;
+    }
+    return ss_fail(err, SS_EINVAL,
+                   "phase %s: forward or backward is wanted, or a part of backward, input_gradient or "
+                   "weight_gradient",
+                   text);
 }
 
 /* Which field holds which column, -1: none. */

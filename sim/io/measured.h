@@ -10,7 +10,8 @@
  *               hidden, size)
  *   shape       extents of the output, then of each input: "64x64x55x55 < 64x3x224x224"
  *   dtype       element type of the output: "f32"
- *   phase       "forward" or "backward" (of all inputs and weights together)
+ *   phase       "forward" or "backward" (of all inputs and weights together), or a part of it,
+ *               "input_gradient" (of all inputs) or "weight_gradient" (of all weights)
  *   device      device kind: "p100"
  *   seconds     seconds; in CSV a unit may follow ("1.25 ms")
  *   spread_s    optional: standard deviation, likewise

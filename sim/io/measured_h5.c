@@ -31,7 +31,7 @@ static const ss_h5_field field[] = {
     TEXT("attributes", m.attributes, "name=value of each attribute"),
     TEXT("shape", m.shape, "extents of the part's output < of its inputs"),
     TEXT("dtype", m.dtype, "element type of the output"),
-    TEXT("phase", phase, "forward or backward"),
+    TEXT("phase", phase, "forward, backward, input_gradient or weight_gradient"),
     TEXT("device", m.device_kind, "device kind"),
     {"seconds", SS_H5_F64, offsetof(row_in_file, m.seconds), "s", "time it took", NULL, 0, false},
     {"spread_s", SS_H5_F64, offsetof(row_in_file, m.spread_s), "s",

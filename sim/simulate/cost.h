@@ -3,8 +3,10 @@
  * Three kinds of sources, asked in the order in which they were added; the first that knows wins:
  *   given     seconds by operator name, for one part (or for the whole, shared by FLOP)
  *   table     measured seconds by (kind, attributes, part shape, element type, phase, device kind),
- *             interpolated in size with GSL between measured sizes, never beyond them; backward of an
- *             operator that reads only the data is its share, by FLOP, of the measured backward
+ *             interpolated in size with GSL between measured sizes, never beyond them; backward is the
+ *             measured one, or the sum of what was measured of gradients of inputs and of weights; of an
+ *             operator that reads only the data that of weights, or its share, by FLOP, of the measured
+ *             backward
  *   roofline  launch + the longer of computing and moving, efficiency falling with small work;
  *             constants by device kind, each with its source
  * Every answer is remembered by all that it depends on (the operator's definition, not its address),

@@ -520,14 +520,14 @@ static void interpolate_in_box(const ss_cost_table *t, const group *g, const cha
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-static ss_status key_of_part(const ss_cost_part *part, const extents *e, ss_text *key,
-                             ss_error *err)
+static ss_status key_of_part(const ss_cost_part *part, ss_phase phase, const extents *e,
+                             ss_text *key, ss_error *err)
 {
     ss_text attributes = {0}, shape = {0};
     ss_cost_key(part->op, part->main, &attributes, &shape);
     ss_text_add(key, "%s|%s|%s|%s|%s|%s", part->op->kind->name, ss_text_get(&attributes),
-                ss_dtype_name(part->op->out[0].dtype), ss_phase_name(part->phase),
-                part->device->kind, e->form);
+                ss_dtype_name(part->op->out[0].dtype), ss_phase_name(phase), part->device->kind,
+                e->form);
     ss_status s = ss_text_status(&attributes, err);
     if (!s)
         s = ss_text_status(key, err);
@@ -541,7 +541,7 @@ static ss_status key_of_part(const ss_cost_part *part, const extents *e, ss_text
 static void leave_out_input_gradient(const ss_cost_part *part, ss_cost_answer *answer)
 {
     ss_work both, weights;
-    if (!answer->found || part->phase == SS_FORWARD || part->input_gradient)
+    if (!answer->found)
         return;
     ss_op_work(part->op, SS_BACKWARD, true, part->main, &both);
     ss_op_work(part->op, SS_BACKWARD, false, part->main, &weights);
@@ -561,14 +561,15 @@ static void say_no_group(const ss_cost_table *t, const ss_cost_part *part, ss_co
                  "no such operator was measured (kind, attributes, type, phase, number of inputs)");
 }
 
-ss_status ss_cost_table_ask(const ss_cost_table *t, const ss_cost_part *part,
-                            ss_cost_answer *answer, ss_error *err)
+/* What was measured of one phase. */
+static ss_status ask_phase(const ss_cost_table *t, const ss_cost_part *part, ss_phase phase,
+                           ss_cost_answer *answer, ss_error *err)
 {
     extents e;
     ss_text key = {0};
     *answer = (ss_cost_answer){0};
     extents_of_box(part->op, part->main, &e);
-    ss_status s = key_of_part(part, &e, &key, err);
+    ss_status s = key_of_part(part, phase, &e, &key, err);
     uint32_t id = s ? 0 : ss_names_find(&t->keys, ss_text_get(&key));
     if (!s && !id)
         say_no_group(t, part, answer);
@@ -586,10 +587,43 @@ ss_status ss_cost_table_ask(const ss_cost_table *t, const ss_cost_part *part,
             if (!answer->found)
                 interpolate_in_box(t, &t->group[id], key.at, part, answer);
         }
-        leave_out_input_gradient(part, answer);
     }
     ss_text_free(&key);
     return s;
+}
+
+/* Where the backward pass was not measured as one: the sum of its parts. */
+static ss_status add_parts(const ss_cost_table *t, const ss_cost_part *part, ss_cost_answer *answer,
+                           ss_error *err)
+{
+    ss_cost_answer inputs, weights = {.found = SS_COST_EXACT};
+    ss_status s = ask_phase(t, part, SS_INPUT_GRADIENT, &inputs, err);
+    if (!s && part->op->weights)
+        s = ask_phase(t, part, SS_WEIGHT_GRADIENT, &weights, err);
+    if (s || !inputs.found || !weights.found)
+        return s;
+    bool exact = inputs.found == SS_COST_EXACT && weights.found == SS_COST_EXACT;
+    answer->found = exact ? SS_COST_EXACT : SS_COST_INTERPOLATED;
+    answer->seconds = inputs.seconds + weights.seconds;
+    return SS_OK;
+}
+
+ss_status ss_cost_table_ask(const ss_cost_table *t, const ss_cost_part *part,
+                            ss_cost_answer *answer, ss_error *err)
+{
+    if (part->phase == SS_FORWARD)
+        return ask_phase(t, part, SS_FORWARD, answer, err);
+    if (!part->input_gradient) {
+        ss_status s = ask_phase(t, part, SS_WEIGHT_GRADIENT, answer, err);
+        if (s || answer->found)
+            return s;
+        s = ask_phase(t, part, SS_BACKWARD, answer, err);
+        if (!s)
+            leave_out_input_gradient(part, answer);
+        return s;
+    }
+    ss_status s = ask_phase(t, part, SS_BACKWARD, answer, err);
+    return s || answer->found ? s : add_parts(t, part, answer, err);
 }
 
 uint64_t ss_cost_table_hash(const ss_cost_table *t, uint64_t h)

@@ -363,6 +363,34 @@ static void backward_without_a_gradient_of_the_input_takes_less(void)
     ss_topology_free(t);
 }
 
+/* What both take together counts before what each takes, and what was measured before a share by FLOP. */
+static void backward_is_measured_whole_or_in_parts(void)
+{
+    ss_topology *t = devices(1, &p100);
+    ss_model *m = two_layers(256, 128); /* fc1 reads only the data */
+    for (int whole = 0; whole < 2; whole++) {
+        ss_costs *c = costs();
+        ss_timer timer;
+        ss_measured table[] = {row("16x70 < 16x128", SS_INPUT_GRADIENT, 2e-3),
+                               row("16x70 < 16x128", SS_WEIGHT_GRADIENT, 3e-3),
+                               row("16x128 < 16x300", SS_INPUT_GRADIENT, 7e-3),
+                               row("16x128 < 16x300", SS_WEIGHT_GRADIENT, 9e-3),
+                               row("16x70 < 16x128", SS_BACKWARD, 4e-3),
+                               row("16x128 < 16x300", SS_BACKWARD, 6e-3)};
+        CHECK_OK(ss_costs_begin_table(c, "lab.csv", &err));
+        for (int i = 0; i < (whole ? 6 : 4); i++)
+            CHECK_OK(ss_costs_add_measured(c, &table[i], &err));
+        CHECK_OK(ss_costs_timer(c, t, &timer, &err));
+        ss_time both = ask(&timer, m, 2, SS_BACKWARD, rows(m, 2, 0, 16), 1);
+        CHECK(both == (whole ? 4000000000 : 5000000000), "%lld", (long long)both);
+        CHECK(ask(&timer, m, 1, SS_BACKWARD, rows(m, 1, 0, 16), 1) == 9000000000, "of weights");
+        CHECK_OK(ss_costs_refuse_missing(c, &err));
+        ss_costs_free(c);
+    }
+    ss_model_free(m);
+    ss_topology_free(t);
+}
+
 static void tables_answer_exactly_between_and_never_beyond(void)
 {
     ss_topology *t = devices(1, &p100);
@@ -810,6 +838,7 @@ int main(void)
     RUN(given_times_are_of_a_part_or_shared_by_flop);
     RUN(operators_that_are_alike_have_given_times_of_their_own);
     RUN(backward_without_a_gradient_of_the_input_takes_less);
+    RUN(backward_is_measured_whole_or_in_parts);
     RUN(tables_answer_exactly_between_and_never_beyond);
     RUN(between_measured_sizes_in_two_dimensions);
     RUN(a_measured_time_of_zero_is_interpolated_in_a_straight_line);
