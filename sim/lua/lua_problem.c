@@ -500,6 +500,10 @@ static const ss_lua_method problem_methods[] = {
     {"repetitions", ss_lua_problem_repetitions,
      "(strategy or list, options) -> repetitions: with other luck each time"},
     {"start", ss_lua_problem_start, "(strategy, options) -> run: a step that the script drives"},
+    {"execute", ss_lua_problem_execute,
+     "(strategy, options) -> results, losses: with real operators on this machine"},
+    {"proof", ss_lua_problem_proof,
+     "(strategy, options) -> how far it computes other numbers than the whole model"},
     {"costs_report", problem_costs_report, "() -> text: where the times came from so far"},
     {NULL, NULL, NULL},
 };

@@ -128,6 +128,8 @@ void ss_lua_searches_help(ss_text *out);
 int ss_lua_collective(lua_State *L);    /* soapstone.collective */
 int ss_lua_problem_new(lua_State *L);   /* soapstone.problem */
 int ss_lua_problem_start(lua_State *L); /* problem:start */
+int ss_lua_problem_execute(lua_State *L);
+int ss_lua_problem_proof(lua_State *L);
 int ss_lua_dag_start(lua_State *L);     /* dag.start */
 int ss_lua_run_new(lua_State *L);       /* soapstone.run */
 int ss_lua_record(lua_State *L);        /* soapstone.record */

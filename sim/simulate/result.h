@@ -77,6 +77,10 @@ ss_status ss_result_of_tasks(ss_tasks *t, ss_engine *e, ss_result **out, ss_erro
 ss_status ss_result_of_run(const ss_model *m, const ss_topology *t, ss_routes *r,
                            const ss_strategy *s, ss_lowered *l, const ss_run *run,
                            const char *const *name, ss_result **out, ss_error *err);
+/* Of a timeline that came about elsewhere, such as a measured one: `line` is copied, and has the times of all tasks
+ * of `l`, which is taken over, also on failure.  Links must not be shared. */
+ss_status ss_result_of_line(const ss_model *m, const ss_topology *t, ss_routes *r, const ss_strategy *s,
+                            ss_lowered *l, const ss_timeline *line, ss_result **out, ss_error *err);
 void ss_result_free(ss_result *r);
 
 #endif

@@ -222,6 +222,54 @@ static ss_status take_names(ss_result *r, const char *const *name, ss_error *err
     return SS_OK;
 }
 
+static ss_status copy_line(ss_result *r, const ss_timeline *line, ss_error *err)
+{
+    size_t bytes = ((size_t)line->n + 1) * sizeof *line->start;
+    ss_status s = ss_timeline_reserve(&r->timeline, line->n, err);
+    if (s)
+        return s;
+    memcpy(r->timeline.ready, line->ready, bytes);
+    memcpy(r->timeline.start, line->start, bytes);
+    memcpy(r->timeline.end, line->end, bytes);
+    r->timeline.n = line->n;
+    r->timeline.makespan = line->makespan;
+    return SS_OK;
+}
+
+ss_status ss_result_of_line(const ss_model *m, const ss_topology *t, ss_routes *r,
+                            const ss_strategy *s, ss_lowered *l, const ss_timeline *line,
+                            ss_result **out, ss_error *err)
+{
+    ss_result *made;
+    ss_holds holds = {0};
+    ss_status status = new_result(&made, err);
+    if (status) {
+        ss_lowered_free(l);
+        return status;
+    }
+    *made->lowered = *l;
+    *l = (ss_lowered){0};
+    if (line->n != made->lowered->tasks.n)
+        status = ss_fail(err, SS_EINVAL, "the timeline has %u tasks, and the task graph %u",
+                         line->n, made->lowered->tasks.n);
+    if (!status)
+        status = ss_lower_holds(m, s, made->lowered, &holds, err);
+    if (!status)
+        status = copy_line(made, line, err);
+    if (!status)
+        status = ss_result_account(made, t, r, NULL, err);
+    if (!status)
+        status = ss_result_hold(made, t, &holds, err);
+    ss_holds_free(&holds);
+    if (status) {
+        ss_result_free(made);
+        return status;
+    }
+    count_samples(made, m);
+    *out = made;
+    return SS_OK;
+}
+
 ss_status ss_result_of_run(const ss_model *m, const ss_topology *t, ss_routes *r,
                            const ss_strategy *s, ss_lowered *l, const ss_run *run,
                            const char *const *name, ss_result **out, ss_error *err)
