@@ -490,6 +490,19 @@ function problem:start(strategy, options) end
 ---@return string
 function problem:costs_report() end
 
+---With real operators on this machine.
+---@param strategy soapstone.strategy
+---@param options? { steps?: integer, warmup?: integer, seed?: integer, rate?: number, pinned?: boolean }
+---@return soapstone.result[] results
+---@return number[] losses
+function problem:execute(strategy, options) end
+
+---How far it computes other numbers than the whole model on one device.
+---@param strategy soapstone.strategy
+---@param options? { seed?: integer, rate?: number, pinned?: boolean }
+---@return { outputs: number, gradients: number, weights: number, loss: number, worst: { output?: string, gradient?: string, weight?: string } }
+function problem:proof(strategy, options) end
+
 function problem:close() end
 
 ---@class soapstone.chance
