@@ -48,7 +48,8 @@ static ss_topology *mesh(uint32_t devices)
         char name[20];
         ss_device device;
         snprintf(name, sizeof name, "core%u", d);
-        ss_device_def def = {.kind = "core", .speed = 1, .machine = chance(70) ? 1 : (uint32_t)draw(0, 2)};
+        ss_device_def def = {
+            .kind = "core", .speed = 1, .machine = chance(70) ? 1 : (uint32_t)draw(0, 2)};
         net_must(ss_topology_add_device(t, name, &def, &device, &err), &err);
     }
     for (uint32_t a = 1; a <= devices; a++)
@@ -89,10 +90,14 @@ static void draw_strategy(ss_strategy *s)
 
 static ss_lower_options draw_options(void)
 {
-    static const ss_sync syncs[] = {SS_SYNC_PARAMETER_SERVER, SS_SYNC_RING,
-                                    SS_SYNC_TREE,             SS_SYNC_TWO_LEVEL,
-                                    SS_SYNC_BIDIRECTIONAL_RING, SS_SYNC_DOUBLE_TREE,
-                                    SS_SYNC_HALVING_DOUBLING, SS_SYNC_HIERARCHICAL,
+    static const ss_sync syncs[] = {SS_SYNC_PARAMETER_SERVER,
+                                    SS_SYNC_RING,
+                                    SS_SYNC_TREE,
+                                    SS_SYNC_TWO_LEVEL,
+                                    SS_SYNC_BIDIRECTIONAL_RING,
+                                    SS_SYNC_DOUBLE_TREE,
+                                    SS_SYNC_HALVING_DOUBLING,
+                                    SS_SYNC_HIERARCHICAL,
                                     SS_SYNC_AUTO};
     ss_lower_options o = ss_lower_options_start();
     o.sync = syncs[draw(0, sizeof syncs / sizeof syncs[0] - 1)];
@@ -120,6 +125,7 @@ static double difference(const float *a, const float *b, int64_t n)
     return largest > 0 ? most / largest : most;
 }
 
+#define RATE 0.1
 enum { MOST_NUMBERS = 100000 };
 static float mine[MOST_NUMBERS], whole[MOST_NUMBERS];
 
@@ -169,6 +175,18 @@ typedef struct side {
     ss_timeline line;
 } side;
 
+static float before[MOST_NUMBERS];
+
+/* Of the first holder, weight after weight. */
+static void keep_weights(const ss_model *m, const ss_execution *e)
+{
+    float *to = before;
+    for (uint32_t w = 1; w <= m->weights; w++) {
+        ss_execution_weight(e, (ss_weight){w}, 0, false, to);
+        to += ss_shape_elements(&m->weight[w].shape);
+    }
+}
+
 static ss_status execute(side *s, const ss_model *m, const ss_topology *t,
                          const ss_lower_options *o)
 {
@@ -177,14 +195,34 @@ static ss_status execute(side *s, const ss_model *m, const ss_topology *t,
     ss_execution_options e = ss_execution_options_start();
     e.pinned = false;
     e.seed = seed;
-    e.rate = 0.1;
+    e.rate = RATE;
     net_must(ss_routes_new(t, &s->routes, &err), &err);
     net_must(ss_lower(m, t, s->routes, s->strategy, &timer, o, &s->lowered, &err), &err);
     ss_status status =
         ss_execution_new(m, t, s->strategy, &s->lowered, &slow, &e, &s->execution, &err);
-    for (int step = 0; step < 2 && !status; step++)
+    if (!status)
         status = ss_execution_step(s->execution, &s->line, &err);
-    return status;
+    if (status)
+        return status;
+    keep_weights(m, s->execution);
+    return ss_execution_step(s->execution, &s->line, &err);
+}
+
+/* A step takes `rate` times the gradient away. */
+static const char *judge_update(const ss_model *m, const ss_execution *e)
+{
+    const float *was = before;
+    for (uint32_t w = 1; w <= m->weights; w++) {
+        int64_t n = ss_shape_elements(&m->weight[w].shape);
+        ss_execution_weight(e, (ss_weight){w}, 0, true, mine);
+        ss_execution_weight(e, (ss_weight){w}, 0, false, whole);
+        for (int64_t i = 0; i < n; i++)
+            if (!(fabs((double)was[i] - RATE * (double)mine[i] - (double)whole[i]) <=
+                  1e-5 * (1 + fabs((double)was[i]))))
+                return "an update took something else away";
+        was += n;
+    }
+    return NULL;
 }
 
 /* Ready is when the last predecessor was done, and a device does one thing at a time. */
@@ -224,7 +262,7 @@ static const char *one_case(void)
     net_must(ss_strategy_new(m, t, &cut.strategy, &err), &err);
     net_must(ss_strategy_new(m, t, &one.strategy, &err), &err);
     draw_strategy(cut.strategy);
-    ss_status a = execute(&cut, m, t, &o), b = a ? a : execute(&one, m, t, &o);
+    ss_status b = execute(&one, m, t, &o), a = b ? b : execute(&cut, m, t, &o);
     if (a == SS_EUNSUPPORTED) { /* a kind that has no kernels, or classes that are split */
         free_side(&cut);
         free_side(&one);
@@ -234,23 +272,33 @@ static const char *one_case(void)
     }
     tried++;
     if (getenv("SHOW")) {
-        printf("sync %s overlap %d gather %d sums %d chunk %d links %d devices %u\n", ss_sync_name(o.sync), o.overlap, o.gather, o.partial_sums, (int)o.chunk_bytes, (int)o.links, t->devices);
+        printf("sync %s overlap %d gather %d sums %d chunk %d links %d devices %u\n",
+               ss_sync_name(o.sync), o.overlap, o.gather, o.partial_sums, (int)o.chunk_bytes,
+               (int)o.links, t->devices);
         for (uint32_t i = 1; i <= m->ops; i++) {
             printf("%s %s:", m->op[i].name, m->op[i].def->kind->name);
-            for (uint32_t d = 0; d < m->op[i].def->out[0].rank; d++) printf(" %u", cut.strategy->config[i].degree[d]);
+            for (uint32_t d = 0; d < m->op[i].def->out[0].rank; d++)
+                printf(" %u", cut.strategy->config[i].degree[d]);
             printf(" on");
-            for (uint32_t p = 0; p < cut.strategy->config[i].parts; p++) printf(" %u", cut.strategy->config[i].device[p].i);
+            for (uint32_t p = 0; p < cut.strategy->config[i].parts; p++)
+                printf(" %u", cut.strategy->config[i].device[p].i);
             printf("\n");
         }
-        for (uint32_t k = 1; k <= cut.lowered.shards; k++) { const ss_shard *x = &cut.lowered.shard[k];
-            printf("shard of %s algorithm %s chunks %u devices", m->weight[x->weight.i].name, ss_algorithm_name(x->algorithm), x->chunks);
-            for (uint32_t r = 0; r < x->devices; r++) printf(" %u", cut.lowered.shard_device[x->first_device + r].i);
-            printf(" %lld bytes\n", (long long)x->bytes); }
+        for (uint32_t k = 1; k <= cut.lowered.shards; k++) {
+            const ss_shard *x = &cut.lowered.shard[k];
+            printf("shard of %s algorithm %s chunks %u devices", m->weight[x->weight.i].name,
+                   ss_algorithm_name(x->algorithm), x->chunks);
+            for (uint32_t r = 0; r < x->devices; r++)
+                printf(" %u", cut.lowered.shard_device[x->first_device + r].i);
+            printf(" %lld bytes\n", (long long)x->bytes);
+        }
     }
     if (a || b)
         wrong = err.text;
     if (!wrong)
         wrong = judge_line(&cut);
+    if (!wrong)
+        wrong = judge_update(m, cut.execution);
     if (!wrong)
         wrong = compare_outputs(m, cut.execution, one.execution);
     if (!wrong)
