@@ -1,0 +1,34 @@
+/* profile_inside.h - what the files of the profiler share. */
+#ifndef SS_PROFILE_INSIDE_H
+#define SS_PROFILE_INSIDE_H
+
+#include "base/names.h"
+#include "validation/profiler/profile.h"
+
+/* A key, with the first part that was found to have it. */
+typedef struct ss_profiled {
+    const ss_model *model;
+    ss_op op;
+    ss_box main;
+    const char *attributes, *shape; /* in the profiler's memory */
+    bool phase[SS_PHASES];          /* to be measured */
+} ss_profiled;
+
+struct ss_profiler {
+    ss_kernel_maker maker;
+    ss_profiler_options options;
+    const char *device_kind, *version;
+    ss_arena memory;
+    ss_names known;      /* key and phase */
+    ss_names keys;       /* ids are rows of `of`, from 1 */
+    ss_profiled *of;
+    uint32_t cap, rows;
+};
+
+/* Copied into the arena; NULL: no memory. */
+const char *ss_profile_keep(ss_arena *a, const char *text);
+/* Room for one row more; its texts and samples are copied. */
+ss_status ss_profile_add(ss_profile *p, const ss_measured *m, const double *sample, uint32_t n, ss_error *err);
+ss_status ss_profile_describe_machine(ss_profile *p, ss_error *err);
+
+#endif

@@ -1,0 +1,405 @@
+/* rounds.c - measuring: arrays and kernels of a batch of keys, then rounds over all of their phases. */
+#include "config.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "validation/executor/values.h"
+#include "validation/profiler/profile_inside.h"
+
+enum { ALIGNED = 64, ARRAYS = 2 * SS_MAX_INPUTS + 2 * SS_MAX_OUTPUTS + 2 * SS_MAX_WEIGHTS + 1 };
+
+/* A key under measurement. */
+typedef struct bench {
+    const ss_profiled *of;
+    ss_kernel *kernel;
+    ss_kernel_io io;
+    double loss;
+    void *block[ARRAYS];
+    uint32_t blocks;
+    int64_t in_words[SS_MAX_INPUTS], out_words[SS_MAX_OUTPUTS];
+    double *sample[SS_PHASES]; /* [rounds] */
+    uint32_t n;
+} bench;
+
+typedef struct job {
+    ss_profiler *p;
+    const ss_watch *watch;
+    bench *bench; /* [keys] */
+    uint32_t first, end; /* of the batch */
+    double began, bytes;
+    char *other; /* what fills caches, of inputs that are cold */
+    size_t other_bytes;
+    ss_status status;
+    ss_error error;
+} job;
+
+/* ---- arrays -------------------------------------------------------------------------------- */
+
+static int64_t words_in(const ss_op_def *def, uint32_t v, const ss_box *main)
+{
+    ss_box b;
+    ss_op_input_box(def, v, main, &b);
+    return ss_box_elements(&b);
+}
+
+static int64_t words_out(const ss_op_def *def, uint32_t o, const ss_box *main)
+{
+    ss_box b;
+    ss_op_output_box(def, o, main, &b);
+    return ss_box_elements(&b);
+}
+
+static int64_t words_weight(const ss_op_def *def, uint32_t w, const ss_box *main)
+{
+    ss_box b;
+    ss_op_weight_box(def, w, main, &b);
+    return ss_box_elements(&b);
+}
+
+/* Of all arrays, gradients included; what a kernel keeps for itself is not known. */
+static double bytes_of(const ss_profiled *x)
+{
+    const ss_op_def *def = x->model->op[x->op.i].def;
+    double words = 0;
+    for (uint32_t v = 0; v < def->inputs; v++)
+        words += 2.0 * (double)words_in(def, v, &x->main);
+    for (uint32_t o = 0; o < def->outputs; o++)
+        words += 2.0 * (double)words_out(def, o, &x->main);
+    for (uint32_t w = 0; w < def->weights; w++)
+        words += 2.0 * (double)words_weight(def, w, &x->main);
+    return words * sizeof(float) + (double)ss_values_label_bytes(x->model, x->op, &x->main);
+}
+
+static void *array(bench *b, int64_t words, ss_error *err)
+{
+    size_t bytes = ((size_t)words * sizeof(float) + ALIGNED - 1) / ALIGNED * ALIGNED + ALIGNED;
+    char *block = ss_alloc_zeroed(bytes, 1);
+    if (!block) {
+        ss_fail_memory(err, "what is measured", bytes);
+        return NULL;
+    }
+    b->block[b->blocks++] = block;
+    return block + (ALIGNED - (uintptr_t)block % ALIGNED) % ALIGNED;
+}
+
+static ss_status make_inputs(const job *j, bench *b, ss_error *err)
+{
+    const ss_op_row *op = &b->of->model->op[b->of->op.i];
+    for (uint32_t v = 0; v < op->def->inputs; v++) {
+        ss_box box;
+        ss_op_input_box(op->def, v, &b->of->main, &box);
+        int64_t n = b->in_words[v] = ss_box_elements(&box);
+        void *at = array(b, n, err);
+        if (!at)
+            return SS_ENOMEM;
+        if (n)
+            ss_values_input(b->of->model, op->in[v], j->p->options.seed, &box, at);
+        b->io.in[v] = at;
+        if (!op->def->kind->no_input_gradient && !(b->io.in_gradient[v] = array(b, n, err)))
+            return SS_ENOMEM;
+    }
+    return SS_OK;
+}
+
+/* Gradients that come in are drawn like inputs of the model: of the tensor that they belong to. */
+static ss_status make_outputs(const job *j, bench *b, ss_error *err)
+{
+    const ss_op_row *op = &b->of->model->op[b->of->op.i];
+    for (uint32_t o = 0; o < op->def->outputs; o++) {
+        ss_box box;
+        ss_op_output_box(op->def, o, &b->of->main, &box);
+        int64_t n = b->out_words[o] = ss_box_elements(&box);
+        float *gradient = array(b, n, err);
+        if (!gradient || !(b->io.out[o] = array(b, n, err)))
+            return SS_ENOMEM;
+        if (n)
+            ss_values_input(b->of->model, op->out[o], j->p->options.seed, &box, gradient);
+        b->io.out_gradient[o] = gradient;
+    }
+    return SS_OK;
+}
+
+static ss_status make_weights(const job *j, bench *b, ss_error *err)
+{
+    const ss_op_row *op = &b->of->model->op[b->of->op.i];
+    for (uint32_t w = 0; w < op->def->weights; w++) {
+        ss_box box;
+        ss_op_weight_box(op->def, w, &b->of->main, &box);
+        int64_t n = ss_box_elements(&box);
+        float *at = array(b, n, err);
+        if (!at || !(b->io.weight_gradient[w] = array(b, n, err)))
+            return SS_ENOMEM;
+        if (n)
+            ss_values_weight(b->of->model, op->weight[w], j->p->options.seed, &box, at);
+        b->io.weight[w] = at;
+    }
+    return SS_OK;
+}
+
+static ss_status make_samples(const job *j, bench *b, ss_error *err)
+{
+    for (int i = 0; i < SS_PHASES; i++)
+        if (b->of->phase[i] &&
+            !(b->sample[i] = ss_alloc_zeroed(j->p->options.rounds, sizeof(double))))
+            return ss_fail_memory(err, "samples", j->p->options.rounds * sizeof(double));
+    return SS_OK;
+}
+
+static ss_status make_bench(const job *j, bench *b, ss_error *err)
+{
+    const ss_model *m = b->of->model;
+    b->io.loss = &b->loss;
+    b->io.add_weight_gradient = true;
+    ss_status s = make_inputs(j, b, err);
+    if (!s)
+        s = make_outputs(j, b, err);
+    if (!s)
+        s = make_weights(j, b, err);
+    if (!s)
+        s = make_samples(j, b, err);
+    int64_t bytes = ss_values_label_bytes(m, b->of->op, &b->of->main);
+    if (!s && bytes) {
+        void *label = array(b, bytes / (int64_t)sizeof(float), err);
+        if (!label)
+            return SS_ENOMEM;
+        ss_values_label(m, b->of->op, j->p->options.seed, &b->of->main, label);
+        b->io.label = label;
+    }
+    if (!s)
+        s = j->p->maker.make(j->p->maker.context, m->op[b->of->op.i].def, &b->of->main, &b->kernel, err);
+    /* backward reads what forward kept, also where forward is not measured */
+    if (!s)
+        s = b->kernel->forward(b->kernel, &b->io, err);
+    return s ? ss_fail_in(err, "operator %s, part %s", m->op[b->of->op.i].name, b->of->shape) : SS_OK;
+}
+
+/* All but the samples. */
+static void unmake(bench *b)
+{
+    ss_kernel_free(b->kernel);
+    b->kernel = NULL;
+    while (b->blocks)
+        ss_free(b->block[--b->blocks]);
+}
+
+/* ---- one measurement ----------------------------------------------------------------------- */
+
+/* Writes each number anew, so that it is where who made it would have left it. */
+static void rewrite(const void *at, int64_t words)
+{
+    volatile uint32_t *word = (volatile uint32_t *)(uintptr_t)at;
+    for (int64_t i = 0; i < words; i++)
+        word[i] = word[i];
+}
+
+static void prepare(job *j, const bench *b, ss_phase phase)
+{
+    const ss_op_def *def = b->of->model->op[b->of->op.i].def;
+    if (j->other)
+        memset(j->other, ++j->other[0], j->other_bytes);
+    else if (phase == SS_FORWARD)
+        for (uint32_t v = 0; v < def->inputs; v++)
+            rewrite(b->io.in[v], b->in_words[v]);
+    else
+        for (uint32_t o = 0; o < def->outputs; o++)
+            rewrite(b->io.out_gradient[o], b->out_words[o]);
+}
+
+static unsigned gradients_of(ss_phase phase)
+{
+    return phase == SS_INPUT_GRADIENT    ? SS_OF_INPUTS
+           : phase == SS_WEIGHT_GRADIENT ? SS_OF_WEIGHTS
+                                         : SS_OF_INPUTS | SS_OF_WEIGHTS;
+}
+
+static ss_status measure(job *j, bench *b, ss_phase phase, double *seconds)
+{
+    struct timespec from, to;
+    prepare(j, b, phase);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    ss_status s = phase == SS_FORWARD
+                      ? b->kernel->forward(b->kernel, &b->io, &j->error)
+                      : b->kernel->backward(b->kernel, &b->io, gradients_of(phase), &j->error);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    *seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
+    return s;
+}
+
+/* A round of the batch; without `counted` its times are forgotten. */
+static ss_status round_once(job *j, bool counted)
+{
+    for (uint32_t k = j->first; k < j->end; k++) {
+        bench *b = &j->bench[k];
+        for (int i = 0; i < SS_PHASES; i++) {
+            double seconds;
+            ss_status s = b->of->phase[i] ? measure(j, b, (ss_phase)i, &seconds) : SS_OK;
+            if (s)
+                return s;
+            if (counted && b->of->phase[i])
+                b->sample[i][b->n] = seconds;
+        }
+        b->n += counted;
+    }
+    return SS_OK;
+}
+
+/* ---- a batch ------------------------------------------------------------------------------- */
+
+/* The share of all rounds of all keys that is done, for who watches. */
+static ss_status look(job *j, uint32_t round)
+{
+    uint32_t each = j->p->options.warm_up + j->p->options.rounds;
+    return ss_look_up(j->watch, "measuring", (double)j->first * each + (double)round * (j->end - j->first),
+                      (double)j->p->keys.n * each, &j->error);
+}
+
+static bool time_is_up(const job *j)
+{
+    double share = (double)j->end / j->p->keys.n, budget = j->p->options.budget_s;
+    return budget > 0 && ss_seconds_now() - j->began >= budget * share;
+}
+
+static ss_status measure_batch(job *j)
+{
+    ss_status s = SS_OK;
+    const ss_profiler_options *o = &j->p->options;
+    for (uint32_t k = j->first; k < j->end && !s; k++)
+        s = make_bench(j, &j->bench[k], &j->error);
+    for (uint32_t r = 0; r < o->warm_up && !s; r++)
+        if (!(s = look(j, r)))
+            s = round_once(j, false);
+    for (uint32_t r = 0; r < o->rounds && !s && !(r && time_is_up(j)); r++)
+        if (!(s = look(j, o->warm_up + r)))
+            s = round_once(j, true);
+    for (uint32_t k = j->first; k < j->end; k++)
+        unmake(&j->bench[k]);
+    return s;
+}
+
+static void *work(void *context)
+{
+    job *j = context;
+    while (!j->status && j->end < j->p->keys.n) {
+        double bytes = 0;
+        j->first = j->end;
+        do
+            bytes += bytes_of(j->bench[j->end++].of);
+        while (j->end < j->p->keys.n && bytes + bytes_of(j->bench[j->end].of) <= j->bytes);
+        j->status = measure_batch(j);
+    }
+    return NULL;
+}
+
+/* ---- the thread ---------------------------------------------------------------------------- */
+
+static ss_status start(job *j, pthread_t *thread, ss_error *err)
+{
+    pthread_attr_t a;
+    cpu_set_t may, one;
+    int32_t core = j->p->options.core;
+    if (core >= 0) {
+        if (sched_getaffinity(0, sizeof may, &may))
+            return ss_fail(err, SS_EIO, "the system does not say on which cores it may compute");
+        if (core >= CPU_SETSIZE || !CPU_ISSET((size_t)core, &may))
+            return ss_fail(err, SS_EINVAL, "there is no core %d, or it may not be used", core);
+    }
+    if (pthread_attr_init(&a))
+        return ss_fail(err, SS_EIO, "the system starts no more threads");
+    CPU_ZERO(&one);
+    if (core >= 0) {
+        CPU_SET((size_t)core, &one);
+        pthread_attr_setaffinity_np(&a, sizeof one, &one);
+    }
+    int failed = pthread_create(thread, &a, work, j);
+    pthread_attr_destroy(&a);
+    return failed ? ss_fail(err, SS_EIO, "the system starts no thread to measure on") : SS_OK;
+}
+
+static double quarter_of_memory(void)
+{
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 4;
+}
+
+/* Four times the largest cache that the system tells of, and at least 64 MiB. */
+static ss_status make_other(job *j, ss_error *err)
+{
+    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    j->other_bytes = cache > 1L << 24 ? 4 * (size_t)cache : (size_t)1 << 26;
+    j->other = j->p->options.cold ? ss_alloc_zeroed(j->other_bytes, 1) : NULL;
+    return j->p->options.cold && !j->other ? ss_fail_memory(err, "what fills caches", j->other_bytes)
+                                           : SS_OK;
+}
+
+/* ---- results ------------------------------------------------------------------------------- */
+
+static ss_status take_results(const job *j, ss_profile *out, ss_error *err)
+{
+    ss_status s = SS_OK;
+    for (uint32_t k = 0; k < j->p->keys.n; k++)
+        for (int i = 0; i < SS_PHASES && !s; i++) {
+            const bench *b = &j->bench[k];
+            const ss_op_def *def = b->of->model->op[b->of->op.i].def;
+            ss_measured m = {.kind = def->kind->name,
+                             .device_kind = j->p->device_kind,
+                             .attributes = b->of->attributes,
+                             .shape = b->of->shape,
+                             .dtype = ss_dtype_name(def->out[0].dtype),
+                             .phase = (ss_phase)i};
+            if (b->of->phase[i])
+                s = ss_profile_add(out, &m, b->sample[i], b->n, err);
+        }
+    return s;
+}
+
+static ss_status describe(const ss_profiler *p, ss_profile *out, ss_error *err)
+{
+    out->device_kind = ss_profile_keep(&out->memory, p->device_kind);
+    out->version = ss_profile_keep(&out->memory, p->version);
+    out->inputs = p->options.cold ? "cold" : "warm";
+    out->element = "f32";
+    out->rounds = p->options.rounds;
+    if (!out->device_kind || !out->version)
+        return ss_fail_memory(err, "a profile", 0);
+    return ss_profile_describe_machine(out, err);
+}
+
+ss_status ss_profiler_measure(ss_profiler *p, const ss_watch *w, ss_profile *out, ss_error *err)
+{
+    job j = {.p = p, .watch = w, .began = ss_seconds_now()};
+    j.bytes = p->options.memory_bytes > 0 ? p->options.memory_bytes : quarter_of_memory();
+    ss_profile made = {0};
+    pthread_t thread;
+    ss_status s = make_other(&j, err);
+    if (!s && !(j.bench = ss_alloc_zeroed(p->keys.n, sizeof *j.bench)))
+        s = ss_fail_memory(err, "a profile", p->keys.n * sizeof *j.bench);
+    for (uint32_t k = 0; k < p->keys.n && !s; k++)
+        j.bench[k].of = &p->of[k + 1];
+    if (!s && !(s = start(&j, &thread, err))) {
+        pthread_join(thread, NULL);
+        s = j.status;
+        if (s && err)
+            *err = j.error;
+        ss_look_away(w);
+    }
+    if (!s)
+        s = describe(p, &made, err);
+    if (!s)
+        s = take_results(&j, &made, err);
+    for (uint32_t k = 0; j.bench && k < p->keys.n; k++)
+        for (int i = 0; i < SS_PHASES; i++)
+            ss_free(j.bench[k].sample[i]);
+    ss_free(j.bench);
+    ss_free(j.other);
+    if (s)
+        ss_profile_free(&made);
+    else
+        *out = made;
+    return s;
+}
