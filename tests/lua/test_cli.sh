@@ -208,7 +208,7 @@ if grep -q "unless given.*unless given" out; then bad "an option with two preset
 echo 'print "on" io.stdout:flush() while true do end' >forever.lua
 "$SOAPSTONE" run forever.lua >out 2>err &
 pid=$!
-while ! grep -q on out 2>/dev/null; do sleep 0.05; done
+while ! grep -q on out 2>/dev/null && kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
 kill -INT "$pid" 2>/dev/null
 wait "$pid"
 if [ $? = 130 ] && grep -q interrupted err; then ok; else bad "Ctrl-C"; fi
@@ -224,7 +224,7 @@ problem:simulate(strategy)
 LUA
 "$SOAPSTONE" run long.lua >out 2>err &
 pid=$!
-while ! grep -q on out 2>/dev/null; do sleep 0.05; done
+while ! grep -q on out 2>/dev/null && kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
 sleep 0.3
 kill -INT "$pid" 2>/dev/null
 wait "$pid"
