@@ -236,7 +236,10 @@ static inline void tiny_new(tiny *x, int most_ops, double most, bool even)
     x->clock.zeros = tiny_chance(40);
     for (uint32_t d = 1; d <= TINY_DEVICES; d++)
         x->clock.alike[d] = even || tiny_chance(60) ? 1 : d;
-    x->timer = (ss_timer){&x->clock, tiny_part, tiny_memory, x->clock.alike};
+    x->timer = (ss_timer){.context = &x->clock,
+                          .part = tiny_part,
+                          .memory = tiny_memory,
+                          .alike = x->clock.alike};
     net_must(ss_routes_new(x->topology, &x->routes, &err), &err);
     net_must(ss_strategy_new(x->model, x->topology, &x->strategy, &err), &err);
     net_must(ss_engine_new(&x->engine, &err), &err);

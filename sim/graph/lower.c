@@ -240,6 +240,55 @@ ss_status ss_lower_add_times(ss_lowering *w, ss_op op, uint64_t *by_device, ss_e
     return e;
 }
 
+/* How far the task waits for memory, where runs ask. */
+static ss_status bind_part(ss_lowering *w, ss_op op, uint32_t part, bool backward, ss_task task,
+                           ss_error *err)
+{
+    const ss_timer *t = w->timer;
+    double bound = 0;
+    if (!(w->options.run.interference > 0) || !t->part_bound)
+        return SS_OK;
+    ss_status e = t->part_bound(t->context, w->model, op, backward ? SS_BACKWARD : SS_FORWARD,
+                                &w->s->box[part], ss_lowering_config(w, op)->device[part], &bound,
+                                err);
+    return e ? e : ss_tasks_bind(w->tasks, task, bound, err);
+}
+
+static double stream_bound(const ss_lowering *w, double bytes, ss_device device)
+{
+    const ss_timer *t = w->timer;
+    return t->memory_bound ? t->memory_bound(t->context, bytes, device) : 1;
+}
+
+ss_status ss_lower_add_stream(ss_lowering *w, double bytes, ss_device device,
+                              const ss_task_label *label, ss_task *out, ss_error *err)
+{
+    ss_time time;
+    ss_status e = w->timer->memory(w->timer->context, bytes, device, &time, err);
+    if (!e)
+        e = ss_tasks_add(w->tasks, device.i, time, 0, label, out, err);
+    if (e || !(w->options.run.interference > 0))
+        return e;
+    return ss_tasks_bind(w->tasks, *out, stream_bound(w, bytes, device), err);
+}
+
+/* Where devices do the copying of messages, it reads and writes what they carry. */
+static ss_status bind_copies(const ss_lowering *w, ss_error *err)
+{
+    const ss_run_options *o = &w->options.run;
+    ss_status e = SS_OK;
+    if (!(o->interference > 0) || !o->copies_block)
+        return SS_OK;
+    for (uint32_t i = 1; i <= w->tasks->n && !e; i++) {
+        const ss_task_label *l = &w->tasks->label[i];
+        ss_device copier = ss_run_options_block_receiver(o) ? l->to : l->from;
+        if (l->kind == SS_TASK_TRANSFER && copier.i)
+            e = ss_tasks_bind(w->tasks, (ss_task){i},
+                              stream_bound(w, 2.0 * (double)w->tasks->bytes[i], copier), err);
+    }
+    return e;
+}
+
 ss_status ss_lower_forward_parts(ss_lowering *w, ss_op op, ss_error *err)
 {
     const ss_config *c = ss_lowering_config(w, op);
@@ -255,6 +304,8 @@ ss_status ss_lower_forward_parts(ss_lowering *w, ss_op op, ss_error *err)
         e = time_part(w, op, p, true, lumped, &time, err);
         if (!e)
             e = ss_tasks_add(w->tasks, c->device[p].i, time, 0, &label, &task, err);
+        if (!e)
+            e = bind_part(w, op, p, lumped, task, err);
         if (!e)
             e = ss_lower_after_inputs(w, op, p, err);
     }
@@ -275,6 +326,8 @@ ss_status ss_lower_backward_parts(ss_lowering *w, ss_op op, ss_error *err)
         e = time_part(w, op, p, false, true, &time, err);
         if (!e)
             e = ss_tasks_add(w->tasks, c->device[p].i, time, 0, &label, &task, err);
+        if (!e)
+            e = bind_part(w, op, p, true, task, err);
         if (!e)
             e = ss_tasks_after(w->tasks, forward, err);
         if (!e)
@@ -377,6 +430,8 @@ ss_status ss_lower(const ss_model *m, const ss_topology *t, ss_routes *r, const 
     ss_status e = ss_lower_start(m, t, r, s, timer, options, out, &w, err);
     if (!e)
         e = lower_phases(&w, err);
+    if (!e)
+        e = bind_copies(&w, err);
     return e ? e : ss_tasks_finish(w.tasks, err);
 }
 

@@ -202,14 +202,10 @@ static ss_status add_update(ss_lowering *w, uint32_t shard, uint32_t r, ss_error
     const ss_shard *x = &w->out->shard[shard];
     ss_device device = w->out->shard_device[r];
     ss_task_label label = ss_lower_weight_label(w, shard, SS_TASK_UPDATE, SS_CARGO_NONE);
-    ss_time time = 0;
     ss_task update;
-    ss_status e = SS_OK;
-    if (w->options.update_passes > 0)
-        e = w->timer->memory(w->timer->context, w->options.update_passes * (double)x->bytes, device,
-                             &time, err);
-    if (!e)
-        e = ss_tasks_add(w->tasks, device.i, time, 0, &label, &update, err);
+    double bytes = w->options.update_passes * (double)x->bytes;
+    ss_status e = bytes > 0 ? ss_lower_add_stream(w, bytes, device, &label, &update, err)
+                            : ss_tasks_add(w->tasks, device.i, 0, 0, &label, &update, err);
     if (e)
         return e;
     s->update[r] = update.i;

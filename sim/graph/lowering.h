@@ -212,6 +212,10 @@ ss_status ss_lower_cover(struct ss_lower_scratch *s, int64_t *covered, double *a
 
 /* lower_comm.c */
 
+/* A task that reads and writes so many bytes in a device's memory. */
+ss_status ss_lower_add_stream(ss_lowering *w, double bytes, ss_device device,
+                              const ss_task_label *label, ss_task *out, ss_error *err);
+
 /* A message between two devices.  *sent is its row. */
 ss_status ss_lower_send(ss_lowering *w, ss_device from, ss_device to, int64_t bytes,
                         const ss_task_label *label, const ss_task *before, uint32_t befores,

@@ -26,7 +26,7 @@ static bool is_fifo(const ss_run_options *o)
 
 bool ss_run_options_published(const ss_run_options *o)
 {
-    return is_fifo(o) && !o->changes;
+    return is_fifo(o) && !o->changes && o->interference == 0;
 }
 
 void ss_run_options_say(const ss_run_options *o, ss_text *out)

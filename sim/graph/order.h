@@ -74,6 +74,11 @@ typedef struct ss_run_options {
     ss_blocked_end blocked_end; /* or of one of them */
     double slowed_by_copies;    /* speed of what computes on a device while a transfer leaves or
                               * reaches it (by the ends of its message); 0 or 1: not slowed */
+    /* Devices of one machine share its memory.  While a task runs whose bound (tasks.h) is b, it takes 1 +
+     * interference * b * B times as long, B the sum of the bounds of what runs on the machine's other devices:
+     * computing, and, where copies block, transfers too.  0: they do not.  Without a topology all devices are
+     * of one machine. */
+    double interference;
     /* What happens on the way, in any order of time; of one time in this order.  At its instant after what
      * ends and before what starts.  Copied by a run; a lowering keeps the pointer. */
     const ss_change *change;

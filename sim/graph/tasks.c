@@ -118,9 +118,15 @@ void ss_tasks_set_flows(ss_tasks *t, uint32_t weight, double limit)
     t->flow_limit = limit;
 }
 
-static ss_status reserve_flows(ss_tasks *t, ss_error *err)
+/* Columns that are there only where they say something. */
+static ss_status reserve_columns(ss_tasks *t, ss_error *err)
 {
-    return t->draws_flows ? SS_RESERVE(t->flow, t->flow_cap, t->cap, "flows", err) : SS_OK;
+    ss_status s = SS_OK;
+    if (t->draws_flows)
+        s = SS_RESERVE(t->flow, t->flow_cap, t->cap, "flows", err);
+    if (!s && t->binds)
+        s = SS_RESERVE(t->bound, t->bound_cap, t->cap, "bounds of tasks", err);
+    return s;
 }
 
 /* Room for `more` tasks behind the last one; row 0 is always there. */
@@ -133,7 +139,7 @@ ss_status ss_tasks_reserve_tasks(ss_tasks *t, uint64_t more, ss_error *err)
     if (!cap)
         return ss_fail(err, SS_ERANGE, "too many tasks: %zu; at most 2^31 fit", need - 1);
     ss_status s = grow_tasks(t, cap, err);
-    return s ? s : reserve_flows(t, err);
+    return s ? s : reserve_columns(t, err);
 }
 
 ss_status ss_tasks_reserve_edges(ss_tasks *t, uint64_t more, ss_error *err)
@@ -161,7 +167,7 @@ ss_status ss_tasks_start(ss_tasks *t, uint32_t devices, uint32_t links, const do
     t->flow_limit = 0;
     t->finished = false;
     t->luck = NULL;
-    t->draws_flows = t->amid = false;
+    t->draws_flows = t->amid = t->binds = false;
     if (t->set_slots)
         memset(t->set_slot, 0, t->set_slots * sizeof *t->set_slot);
     t->bytes_per_s[0] = t->latency_s[0] = 0;
@@ -202,6 +208,7 @@ void ss_tasks_free(ss_tasks *t)
     ss_free(t->last_bytes);
     ss_free(t->last_hold);
     ss_free(t->flow);
+    ss_free(t->bound);
     ss_free(t->first_of_set);
     ss_free(t->of_set);
     ss_free(t->weight_of_set);
@@ -216,7 +223,7 @@ ss_status ss_tasks_draw(ss_tasks *t, const ss_luck *luck, ss_error *err)
 {
     t->luck = luck && luck->chance ? luck : NULL;
     t->draws_flows = t->mode == SS_LINKS_SHARED && ss_luck_scales_messages(t->luck);
-    ss_status s = reserve_flows(t, err);
+    ss_status s = reserve_columns(t, err);
     if (s)
         t->draws_flows = false;
     return s;
@@ -229,7 +236,7 @@ ss_status ss_tasks_reserve(ss_tasks *t, uint32_t tasks, uint32_t edges, ss_error
     if (tasks >= t->cap) {
         ss_status s = grow_tasks(t, (size_t)tasks + 1, err);
         if (!s)
-            s = reserve_flows(t, err);
+            s = reserve_columns(t, err);
         if (s)
             return s;
     }
@@ -297,6 +304,8 @@ ss_status ss_tasks_copy(const ss_tasks *from, ss_tasks *out, ss_error *err)
     COPY(set_slot, t->set_slots);
     COPY(flow, t->draws_flows ? tasks : 0);
     t->flow_cap = t->draws_flows ? (uint32_t)tasks : 0;
+    COPY(bound, t->binds ? tasks : 0);
+    t->bound_cap = t->binds ? (uint32_t)tasks : 0;
     t->luck = NULL; /* it may not last as long */
     t->cap = t->n + 1;
     t->edge_cap = t->edges;
@@ -384,6 +393,24 @@ ss_status ss_tasks_add(ss_tasks *t, uint32_t resource, ss_time hold, int64_t byt
     return SS_OK;
 }
 
+ss_status ss_tasks_bind(ss_tasks *t, ss_task task, double bound, ss_error *err)
+{
+    if (!task.i || task.i > t->n || !(bound >= 0 && bound <= 1))
+        return ss_fail(err, SS_EINVAL,
+                       "task %u of %u waits for memory %g of its time: it must be from 0 to 1",
+                       task.i, t->n, bound);
+    if (!t->binds) {
+        t->binds = true;
+        ss_status s = reserve_columns(t, err);
+        t->binds = !s;
+        if (s)
+            return s;
+        memset(t->bound, 0, ((size_t)t->n + 1) * sizeof *t->bound);
+    }
+    t->bound[task.i] = (float)bound;
+    return SS_OK;
+}
+
 ss_status ss_tasks_after(ss_tasks *t, ss_task before, ss_error *err)
 {
     if (before.i == 0 || before.i == t->n)
@@ -420,6 +447,8 @@ ss_status ss_tasks_repeat(ss_tasks *t, uint32_t times, const uint32_t *first_mor
         uint32_t at = ss_tasks_push(t, t->where[of], t->hold[of], t->bytes[of], &t->label[of]);
         if (t->draws_flows)
             t->flow[at] = t->flow[of];
+        if (t->binds)
+            t->bound[at] = t->bound[of];
         for (uint32_t e = t->first_in[of]; e < t->first_in[of + 1]; e++)
             ss_tasks_push_edge(t, t->in[e] + before);
         for (uint32_t e = first_more[of]; e < first_more[of + 1]; e++)
@@ -524,5 +553,5 @@ size_t ss_tasks_memory(const ss_tasks *t)
            t->link_cap * (sizeof *t->bytes_per_s + sizeof *t->latency_s + sizeof *t->last_bytes +
                           sizeof *t->last_hold) +
            (t->set_cap + (size_t)t->of_set_cap + t->set_slots) * sizeof *t->of_set +
-           t->flow_cap * sizeof *t->flow;
+           t->flow_cap * sizeof *t->flow + t->bound_cap * sizeof *t->bound;
 }

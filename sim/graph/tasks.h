@@ -124,6 +124,11 @@ typedef struct ss_tasks {
     int64_t *flow;
     uint32_t flow_cap;
     bool draws_flows;
+    /* How far a task waits for memory that devices of its machine share, by task: 0 not at all, 1 all the time.
+     * NULL, and of tasks that ss_tasks_bind did not speak of: 0. */
+    float *bound;
+    uint32_t bound_cap;
+    bool binds; /* there are such tasks */
     bool
         amid; /* what is transferred belongs to a message that has begun, and has had its overhead */
 
@@ -178,6 +183,14 @@ ss_status ss_tasks_add(ss_tasks *t, uint32_t resource, ss_time hold, int64_t byt
 /* `before` must end before the task added last is ready.  It may have an id still to come; to say the
  * same edge twice does no harm. */
 ss_status ss_tasks_after(ss_tasks *t, ss_task before, ss_error *err);
+
+/* How far a task that was added waits for the memory of its machine, 0 to 1: what the interference of a run
+ * (order.h) looks at. */
+ss_status ss_tasks_bind(ss_tasks *t, ss_task task, double bound, ss_error *err);
+static inline double ss_tasks_bound(const ss_tasks *t, ss_task task)
+{
+    return t->binds ? (double)t->bound[task.i] : 0;
+}
 
 /* A set of resources held together; equal sets get one id.  Resources ascending, none twice.  Even a
  * set of one is a set: it has no lag. */

@@ -34,6 +34,8 @@ static inline uint32_t ss_tasks_push(ss_tasks *t, uint32_t where, ss_time hold, 
     t->first_in[i + 1] = t->edges;
     if (t->draws_flows)
         t->flow[i] = bytes;
+    if (t->binds)
+        t->bound[i] = 0;
     if (label->hop == 0)
         t->moved += bytes;
     return i;

@@ -502,12 +502,17 @@ static void assume_of_links(builder *b)
     ss_text_free(&laws);
 }
 
-static void assume_of_times(ss_text *text, const ss_chance *c)
+static void assume_of_times(ss_text *text, const ss_lower_options *o)
 {
-    bool kept = !c || !ss_chance_breaks_times(c);
-    ss_text_add(text, "A1 %s", kept ? "one duration a task" : "broken: ");
-    if (!kept)
+    const ss_chance *c = o->chance;
+    double interference = o->run.interference;
+    bool drawn = c && ss_chance_breaks_times(c);
+    ss_text_add(text, "A1 %s", drawn || interference > 0 ? "broken: " : "one duration a task");
+    if (drawn)
         ss_chance_say_times(c, text);
+    if (interference > 0)
+        ss_text_add(text, "%sdevices of a machine slow each other, interference %g",
+                    drawn ? "; " : "", interference);
 }
 
 static void assume_of_overheads(ss_text *text, const ss_lower_options *o)
@@ -526,7 +531,7 @@ static const char *assumptions(builder *b)
 {
     ss_text *t = &b->text;
     ss_text_clear(t);
-    assume_of_times(t, b->r->lowered->options.chance);
+    assume_of_times(t, &b->r->lowered->options);
     ss_text_add(t, "; ");
     assume_of_links(b);
     ss_text_add(t, "; ");

@@ -146,6 +146,8 @@ void ss_lua_write_options(const ss_lower_options *o, const ss_topology *t, const
     ss_text_add(out, "blocked_end = %s\n", ss_blocked_end_name(o->run.blocked_end));
     ss_text_add(out, "slowed_by_copies = %s\n",
                 ss_format_double(o->run.slowed_by_copies, digits, sizeof digits));
+    ss_text_add(out, "interference = %s\n",
+                ss_format_double(o->run.interference, digits, sizeof digits));
     ss_text_add(out, "chance = ");
     if (o->chance)
         ss_chance_write(o->chance, out);

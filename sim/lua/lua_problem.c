@@ -113,6 +113,12 @@ static const ss_opt problem_list[] = {
      .kind = SS_OPT_VALUE,
      .help = "which times are drawn (of soapstone.chance); none unless given"},
     SS_LUA_ORDER_OPTIONS(ss_lower_options, run),
+    {.name = "interference",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(ss_lower_options, run.interference),
+     .preset = SS_OPT_KEEP,
+     .max = 1000,
+     .help = "how much longer what waits for memory takes beside another such on its machine"},
     SS_LUA_EVENTS_OPTION,
     {0},
 };
@@ -468,6 +474,7 @@ static int get_options(lua_State *L, int index)
     ss_lua_set_flag(L, "copies_block", o->run.copies_block);
     ss_lua_set_text(L, "blocked_end", ss_blocked_end_name(o->run.blocked_end));
     ss_lua_set_number(L, "slowed_by_copies", o->run.slowed_by_copies);
+    ss_lua_set_number(L, "interference", o->run.interference);
     set_chance(L, o->chance);
     set_events(L, o, ((ss_lua_problem *)ss_lua_check(L, index, &ss_lua_problem_type))->topology);
     return 1;

@@ -417,7 +417,7 @@ ss_status ss_exhaustive(const ss_model *m, const ss_topology *t, const ss_timer 
             err, SS_EUNSUPPORTED,
             "an exhaustive search has bounds for tasks in the order in which they became ready, "
             "one at a time, on links and devices that stay as they are: leave order, streams, "
-            "copies_block, slowed_by_copies and events as they are unless given");
+            "copies_block, slowed_by_copies, interference and events as they are unless given");
     if (o->lower.gather)
         return ss_fail(err, SS_EUNSUPPORTED,
                        "an exhaustive search has no bounds for putting together what parts read: "

@@ -78,6 +78,9 @@ typedef struct ss_measured {
     ss_phase phase;
     double seconds, spread_s; /* spread: standard deviation, 0 if not known */
     uint32_t samples;         /* how many runs the seconds are the middle of; 0 if not known */
+    /* How far it waits for memory that other devices of its machine use too, 0 to 1 (tasks.h). */
+    bool has_bound;
+    double bound;
 } ss_measured;
 
 /* Rows that follow belong to this table; the name ("profile.csv") is for messages. */

@@ -28,6 +28,7 @@ typedef struct ss_memo_entry {
     ss_memo_key key;
     ss_time time;    /* below 0: no source knew; the number of the missing key, negated */
     uint32_t source; /* which one knew, from 1; 0: none */
+    float bound;     /* how far it waits for memory, 0 to 1 */
 } ss_memo_entry;
 
 typedef struct ss_memo {

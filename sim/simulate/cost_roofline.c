@@ -250,6 +250,17 @@ void ss_cost_roofline_ask(const ss_cost_roofline *r, const ss_cost_part *part,
     answer->seconds = c.launch_s + (computing > moving ? computing : moving);
 }
 
+double ss_cost_roofline_bound(const ss_cost_roofline *r, const ss_cost_part *part, double seconds)
+{
+    ss_work work;
+    ss_roofline c = ss_cost_roofline_for(r, part->device->kind);
+    ss_op_work(part->op, part->phase, part->input_gradient, part->main, &work);
+    double reached = work.macs > 0 ? c.operand_efficiency : c.memory_efficiency;
+    if (!(part->device->memory_bytes_per_s > 0) || !(seconds > 0))
+        return 0;
+    return fmin(1, work.bytes / (part->device->memory_bytes_per_s * reached) / seconds);
+}
+
 static void say_constants(const ss_roofline *o, ss_text *out)
 {
     const struct {

@@ -33,6 +33,8 @@ typedef enum ss_cost_found { SS_COST_UNKNOWN, SS_COST_EXACT, SS_COST_INTERPOLATE
 typedef struct ss_cost_answer {
     ss_cost_found found;
     double seconds;
+    bool has_bound; /* a measured one */
+    double bound;
     char why_not[200];
 } ss_cost_answer;
 
@@ -65,6 +67,9 @@ ss_status ss_cost_roofline_add(ss_cost_roofline *r, const ss_roofline *override,
 ss_roofline ss_cost_roofline_for(const ss_cost_roofline *r, const char *kind);
 void ss_cost_roofline_ask(const ss_cost_roofline *r, const ss_cost_part *part,
                           ss_cost_answer *answer);
+/* How far a part that takes so long waits for memory: the share of its time that moving its bytes takes.  0 where the
+ * device's bandwidth is not known. */
+double ss_cost_roofline_bound(const ss_cost_roofline *r, const ss_cost_part *part, double seconds);
 /* The kind that override i is for, from 0; NULL: there are no more. */
 const char *ss_cost_roofline_kind(const ss_cost_roofline *r, uint32_t i);
 /* Appends "roofline", and the constants that replace the built-in ones. */

@@ -28,6 +28,8 @@ typedef struct table_row {
     const int64_t *extent; /* [group.extents] */
     double seconds, spread_s;
     uint32_t samples;
+    bool has_bound;
+    double bound;
 } table_row;
 
 typedef struct group {
@@ -220,6 +222,9 @@ static ss_status refuse_seconds(const ss_measured *row, ss_error *err)
         return ss_fail(err, SS_EINVAL, "it took %g seconds", row->seconds);
     if (!(row->spread_s >= 0 && isfinite(row->spread_s)))
         return ss_fail(err, SS_EINVAL, "its spread is %g seconds", row->spread_s);
+    if (row->has_bound && !(row->bound >= 0 && row->bound <= 1))
+        return ss_fail(err, SS_EINVAL, "it waits for memory %g of its time; it must be from 0 to 1",
+                       row->bound);
     if (!row->device_kind || !*row->device_kind)
         return ss_fail(err, SS_EINVAL, "the device kind is missing");
     return SS_OK;
@@ -299,7 +304,8 @@ static ss_status add_row(ss_cost_table *t, uint32_t id, const char *key, const s
         return s;
     memcpy(copy, e->at, e->n * sizeof *copy);
     t->place[found] = (place){id, g->rows};
-    g->row[g->rows++] = (table_row){copy, row->seconds, row->spread_s, row->samples};
+    g->row[g->rows++] = (table_row){copy,         row->seconds,   row->spread_s,
+                                    row->samples, row->has_bound, row->bound};
     return SS_OK;
 }
 
@@ -427,6 +433,8 @@ static void interpolate(const group *g, const ss_cost_part *part, const extents 
             double y[2] = {b.below->seconds, b.above->seconds};
             answer->found = SS_COST_INTERPOLATED;
             answer->seconds = between(x, y, (double)q->at[d]);
+            answer->has_bound = b.below->has_bound && b.above->has_bound;
+            answer->bound = (b.below->bound + b.above->bound) / 2;
             return;
         }
         say_outside(&b, part, q, d, answer);
@@ -580,7 +588,10 @@ static ss_status ask_phase(const ss_cost_table *t, const ss_cost_part *part, ss_
         uint32_t exact = ss_names_find(&t->exact, ss_text_get(&key));
         if (exact) {
             answer->found = SS_COST_EXACT;
-            answer->seconds = t->group[id].row[t->place[exact].row].seconds;
+            const table_row *row = &t->group[id].row[t->place[exact].row];
+            answer->seconds = row->seconds;
+            answer->has_bound = row->has_bound;
+            answer->bound = row->bound;
         } else {
             interpolate(&t->group[id], part, &e, answer);
             key.at[group_key] = 0;
@@ -605,6 +616,9 @@ static ss_status add_parts(const ss_cost_table *t, const ss_cost_part *part, ss_
     bool exact = inputs.found == SS_COST_EXACT && weights.found == SS_COST_EXACT;
     answer->found = exact ? SS_COST_EXACT : SS_COST_INTERPOLATED;
     answer->seconds = inputs.seconds + weights.seconds;
+    answer->has_bound = inputs.has_bound && (weights.has_bound || !(weights.seconds > 0));
+    answer->bound = inputs.seconds * inputs.bound + weights.seconds * weights.bound;
+    answer->bound /= answer->seconds > 0 ? answer->seconds : 1;
     return SS_OK;
 }
 
@@ -637,6 +651,8 @@ uint64_t ss_cost_table_hash(const ss_cost_table *t, uint64_t h)
             h = ss_hash_double(h, g->row[k].seconds);
             h = ss_hash_double(h, g->row[k].spread_s);
             h = ss_hash_u64(h, g->row[k].samples);
+            if (g->row[k].has_bound)
+                h = ss_hash_double(h, g->row[k].bound);
         }
     }
     return h;

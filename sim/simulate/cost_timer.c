@@ -106,6 +106,23 @@ static ss_status ask_sources(ss_costs *c, const ss_cost_part *part, ss_cost_answ
     return SS_OK;
 }
 
+/* The first roofline source; NULL: the built-in one.  No other source knows of memory. */
+static const ss_cost_slot *roofline_of(const ss_costs *c)
+{
+    for (uint32_t i = 0; i < c->sources; i++)
+        if (c->source[i].is->sort == SS_COST_ROOFLINE)
+            return &c->source[i];
+    return NULL;
+}
+
+static double bound_of(const ss_costs *c, const ss_cost_part *part, const ss_cost_answer *answer)
+{
+    const ss_cost_slot *slot = roofline_of(c);
+    if (answer->has_bound)
+        return answer->bound;
+    return ss_cost_roofline_bound(slot ? slot->is->roofline : NULL, part, answer->seconds);
+}
+
 static ss_status time_of(const ss_costs *c, const ss_cost_part *part, double seconds, ss_time *out,
                          ss_error *err)
 {
@@ -124,6 +141,7 @@ static ss_status ask(ss_costs *c, const ss_cost_part *part, ss_memo_entry *out, 
     c->fresh++;
     ss_status s = ask_sources(c, part, &answer, &out->source, &why, err);
     if (!s && answer.found) {
+        out->bound = (float)bound_of(c, part, &answer);
         s = time_of(c, part, answer.seconds, &out->time, err);
     } else if (!s) {
         uint32_t number;
@@ -184,10 +202,11 @@ static ss_status answer(ss_costs *c, const ss_memo_entry *known, ss_time *out)
     return SS_OK;
 }
 
-static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase phase,
-                           const ss_box *main, ss_device device, ss_time *out, ss_error *err)
+/* What is known of a part: one of the last, or of those before. */
+static ss_status look_up(ss_cost_timer *t, const ss_model *m, ss_op op, ss_phase phase,
+                         const ss_box *main, ss_device device, const ss_memo_entry **out,
+                         ss_error *err)
 {
-    ss_cost_timer *t = context;
     ss_costs *c = t->c;
     const ss_op_row *row = &m->op[op.i];
     uint32_t place = WAYS * (2 * op.i + (phase == SS_BACKWARD));
@@ -197,7 +216,6 @@ static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase 
     if (s)
         return s;
 
-    c->asked++;
     ss_memo_entry *last = &t->last[place];
     ss_memo_key key; /* filled as far as it is read */
     key.device = t->device[device.i];
@@ -212,8 +230,10 @@ static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase 
         return s;
     ss_memo_place(&key, row->def, main);
     for (uint32_t way = 0; way < WAYS; way++)
-        if (ss_memo_same(&key, &last[way].key))
-            return answer(c, &last[way], out);
+        if (ss_memo_same(&key, &last[way].key)) {
+            *out = &last[way];
+            return SS_OK;
+        }
 
     ss_memo_entry found;
     s = recall(t, row, &key, main, device, &found, err);
@@ -221,16 +241,28 @@ static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase 
         return s;
     memmove(last + 1, last, (WAYS - 1) * sizeof *last);
     *last = found;
-    return answer(c, &found, out);
+    *out = last;
+    return SS_OK;
 }
 
-/* The first roofline source; NULL: the built-in one.  No other source knows of memory. */
-static const ss_cost_slot *roofline_of(const ss_costs *c)
+static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase phase,
+                           const ss_box *main, ss_device device, ss_time *out, ss_error *err)
 {
-    for (uint32_t i = 0; i < c->sources; i++)
-        if (c->source[i].is->sort == SS_COST_ROOFLINE)
-            return &c->source[i];
-    return NULL;
+    ss_cost_timer *t = context;
+    const ss_memo_entry *known;
+    ss_status s = look_up(t, m, op, phase, main, device, &known, err);
+    t->c->asked += !s;
+    return s ? s : answer(t->c, known, out);
+}
+
+static ss_status part_bound(void *context, const ss_model *m, ss_op op, ss_phase phase,
+                            const ss_box *main, ss_device device, double *out, ss_error *err)
+{
+    const ss_memo_entry *known;
+    ss_status s = look_up(context, m, op, phase, main, device, &known, err);
+    if (!s)
+        *out = known->time < 0 ? 0 : (double)known->bound;
+    return s;
 }
 
 static ss_status memory_time(void *context, double bytes, ss_device device, ss_time *out,
@@ -312,7 +344,11 @@ ss_status ss_costs_timer(ss_costs *c, const ss_topology *t, ss_timer *out, ss_er
     }
     if (!s) {
         timer->hash = hash;
-        *out = (ss_timer){timer, part_time, memory_time, timer->device};
+        *out = (ss_timer){.context = timer,
+                          .part = part_time,
+                          .memory = memory_time,
+                          .part_bound = part_bound,
+                          .alike = timer->device};
     }
     return s;
 }

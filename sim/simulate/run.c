@@ -136,7 +136,8 @@ ss_status ss_run_new(const ss_tasks *t, const ss_run_options *o, ss_run **out, s
     bool slows = o->slowed_by_copies > 0 && o->slowed_by_copies < 1;
     r->slowed = slows ? o->slowed_by_copies : 1;
     if ((s = ss_tasks_copy(t, &r->tasks, err)) || (s = copy_priorities(r, o, err)) ||
-        (s = set_out_resources(r, err)) || (s = set_out_sharing(r, err)) ||
+        (s = set_out_resources(r, err)) || (s = ss_run_take_machines(r, o, err)) ||
+        (s = set_out_sharing(r, err)) ||
         (o->order == SS_ORDER_PROGRAM && (s = write_programs(r, err))) ||
         (s = ss_run_take_plan(r, o, err)) || (s = ss_run_follow_plan(r, err)) ||
         (s = set_out_tasks(r, err)) || (s = ss_run_start_ready(r, err)) ||
@@ -161,6 +162,10 @@ void ss_run_free(ss_run *r)
     ss_free(r->task);
     ss_free(r->resource);
     ss_free(r->crossed);
+    ss_free(r->machine);
+    ss_free(r->machine_of);
+    ss_free(r->mate);
+    ss_free(r->pressed);
     ss_free(r->event);
     ss_free(r->edge);
     ss_free(r->start);
@@ -291,7 +296,7 @@ static ss_wide speed_of(const ss_run *r, uint32_t id)
 ss_status ss_run_renew(ss_run *r, uint32_t id, ss_error *err)
 {
     ss_run_task *x = &r->task[id];
-    x->speed = speed_of(r, id);
+    x->speed = ss_run_interfered(r, id, speed_of(r, id));
     x->event++; /* what was posted before is void, also where it stands still */
     if (x->work && !x->speed)
         return SS_OK;
@@ -362,6 +367,8 @@ static ss_status renew_crossed(ss_run *r, ss_error *err)
 ss_status ss_run_settle(ss_run *r, ss_error *err)
 {
     ss_status s = renew_crossed(r, err);
+    if (!s)
+        s = ss_run_renew_machines(r, err);
     if (!s && r->sharing)
         ss_sharing_settle(r->sharing, r->now);
     return s;
@@ -370,6 +377,7 @@ ss_status ss_run_settle(ss_run *r, ss_error *err)
 static void cross(ss_run *r, uint32_t id, bool begins)
 {
     const ss_task_label *l = &r->tasks.label[id];
+    ss_run_press(r, id);
     if (r->tasks.where[id] <= r->tasks.devices)
         return;
     cross_device(r, l->from, begins);

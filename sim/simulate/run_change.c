@@ -15,12 +15,17 @@ static ss_status renew_all(ss_run *r, uint32_t resource, ss_wide speed, ss_error
     ss_status s = SS_OK;
     if (x->speed == speed)
         return SS_OK;
+    bool stands = !x->speed != !speed;
     x->speed = speed;
     for (uint32_t i = 0; i < x->running && !s; i++) {
         if (r->task[x->runs[i]].stage != SS_STAGE_RUNS)
             continue; /* a flow that blocks the device */
         ss_run_settle_task(r, &r->task[x->runs[i]]);
         s = ss_run_renew(r, x->runs[i], err);
+    }
+    if (!s && stands && resource <= r->tasks.devices) {
+        ss_run_press_machine(r, resource);
+        s = ss_run_renew_machines(r, err);
     }
     r->broken = s != SS_OK;
     return s;

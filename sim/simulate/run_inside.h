@@ -59,6 +59,12 @@ typedef struct ss_run_edge {
     uint32_t to, next;
 } ss_run_edge;
 
+/* Devices that share memory: rows of `mate`. */
+typedef struct ss_run_machine {
+    uint32_t first, end;
+    bool pressed; /* it is in `pressed` of the run */
+} ss_run_machine;
+
 struct ss_run {
     ss_tasks tasks;
     ss_run_options options;
@@ -84,6 +90,13 @@ struct ss_run {
     ss_time last;         /* when the last was done */
     uint32_t *crossed;    /* [devices], where copies slow them: whose speed is to be found anew */
     uint32_t crosseds;
+
+    /* Where there is interference, else NULL. */
+    ss_run_machine *machine; /* from 1 */
+    uint32_t *machine_of;    /* [devices + 1] */
+    uint32_t *mate;          /* [devices], by machine */
+    uint32_t *pressed;       /* machines whose speeds are to be found anew */
+    uint32_t presseds;
 
     uint32_t *program, *first_program; /* tasks of each device, ascending: SS_ORDER_PROGRAM */
     uint32_t *held;                    /* scratch: the resources of one task */
@@ -114,6 +127,16 @@ ss_status ss_run_start_ready(ss_run *r, ss_error *err);
 /* The resources of a task have room again, and the first in their queues may start. */
 ss_status ss_run_release(ss_run *r, uint32_t id, ss_error *err);
 ss_status ss_run_look_at_queue(ss_run *r, uint32_t resource, ss_error *err);
+
+/* ---- run_interference.c ---- */
+
+ss_status ss_run_take_machines(ss_run *r, const ss_run_options *o, ss_error *err);
+/* A task begins or ends; what runs on a device stands still or goes on. */
+void ss_run_press(ss_run *r, uint32_t id);
+void ss_run_press_machine(ss_run *r, uint32_t device);
+/* The speed that is left of that which its resources let a task have. */
+ss_wide ss_run_interfered(const ss_run *r, uint32_t id, ss_wide speed);
+ss_status ss_run_renew_machines(ss_run *r, ss_error *err);
 
 /* ---- run_change.c ---- */
 

@@ -224,6 +224,40 @@ claim("order, streams and copies are options of a problem and of a run", functio
   equal(other:start(s):finish().assumptions, by_problem.assumptions)
 end)
 
+-- The share of its time in which a part moves its bytes, at half of the bandwidth (operands, of a kind that is nobody's).
+claim("devices of one machine slow each other as far as they wait for memory", function()
+  local function step_time(machines, more)
+    local t = topology.new { name = "cores" }
+    for i = 1, 3 do
+      t:device("core" .. i, { kind = "mine", machine = machines[i], memory_bandwidth = "10 GB/s", flops = { f32 = "1 TFLOP/s" } })
+    end
+    local m = require("soapstone.model").new { name = "one" }
+    m:linear("fc", m:input("x", { 96, 1000 }), { out = 500, bias = false })
+    local o = { model = m, topology = t, training = false, costs = soapstone.costs.given { fc = { forward = "1 ms" }, per = "part" } }
+    for name, value in pairs(more) do o[name] = value end
+    local p = soapstone.problem(o)
+    local s = p:strategy("data_parallel")
+    return p:simulate(s), p, s
+  end
+  local bytes = 4 * (32 * 1000 + 1000 * 500 + 32 * 500)
+  local bound = bytes / (10e9 * 0.5) / 1e-3
+  assert(bound > 0.4 and bound < 0.5)
+  local r, p, s = step_time({ 1, 1, 1 }, { interference = 0.5 })
+  near(r.step_time, 1e-3 * (1 + 0.5 * bound * 2 * bound), 1e-6)
+  near(step_time({ 1, 1, 0 }, { interference = 0.5 }).step_time, 1e-3 * (1 + 0.5 * bound * bound), 1e-6)
+  equal(step_time({ 1, 2, 0 }, { interference = 0.5 }).step_time, 1e-3)
+  equal(step_time({ 1, 1, 1 }, {}).step_time, 1e-3)
+  equal(p.options.interference, 0.5)
+  contains(r.assumptions, "A1 broken: devices of a machine slow each other, interference 0.5; A2")
+  equal(p:start(s):finish().step_time, r.step_time)
+  near(r:overlapped({ steps = 3 }).period, r.step_time, 1e-6)
+  near(r:sensitivity({ runs = 2 }).most, r.step_time, 1e-6)
+  local found = soapstone.search.mcmc(p, { proposals = 50, seed = 1 }):run()
+  equal(p:simulate(found.best).step_time, found.cost)
+  fails("leave order, streams, copies_block, slowed_by_copies, interference", soapstone.search.exhaustive, p, {})
+  fails("option 'interference' is -1", soapstone.problem, { model = p.model, topology = p.topology, interference = -1 })
+end)
+
 claim("a link keeps its load when it gets another bandwidth on the way, as in a topology", function()
   local topology = require "soapstone.topology"
   local function pair(o)

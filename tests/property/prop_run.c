@@ -1,6 +1,6 @@
 /* prop_run [COUNT [SEED]] - random runs against their slow twin, in every time of every task.
  *
- * Orders, streams, copies that block and slow, and links and devices that change, fail and go on, over
+ * Orders, streams, copies that block and slow, devices that slow each other, and links and devices that change, fail and go on, over
  * the three exclusive meanings of a link.  Durations are few and small, so that most times tie.  A run that is
  * looked at on the way has the same times as one that is not, and what the twin never ends the run refuses.
  */
@@ -25,6 +25,14 @@ static uint32_t draw(uint32_t below)
                  : 0;
 }
 
+static bool binds; /* this graph */
+
+static void bind(ss_task task)
+{
+    if (binds && draw(2))
+        CHECK_OK(ss_tasks_bind(&graph, task, 1, &err));
+}
+
 static void draw_task(void)
 {
     ss_task before[3], task;
@@ -42,9 +50,12 @@ static void draw_task(void)
                                .to = {draw(graph.devices + 1)}};
         CHECK_OK(ss_tasks_transfer(&graph, link, links, draw(10), 0, 0, &label, before, befores,
                                    &task, &n, &err));
+        for (uint32_t i = 0; i < n; i++)
+            bind((ss_task){task.i + i});
         return;
     }
     CHECK_OK(ss_tasks_add(&graph, 1 + draw(graph.devices), draw(12), 0, NULL, &task, &err));
+    bind(task);
     for (uint32_t i = 0; i < befores; i++)
         CHECK_OK(ss_tasks_after(&graph, before[i], &err));
 }
@@ -60,6 +71,7 @@ static bool draw_graph(void)
     if (ss_tasks_start(&graph, devices, links, bytes_per_s, latency_s,
                        (ss_links_mode)draw(SS_LINKS_SHARED), &err))
         abort();
+    binds = devices == 2 && draw(2);
     while (graph.n < tasks)
         draw_task();
     return ss_tasks_finish(&graph, &err) == SS_OK;
@@ -91,6 +103,10 @@ static ss_run_options draw_options(void)
                         .slowed_by_copies = draw(3) ? 0 : 0.5,
                         .change = changes,
                         .changes = draw(2) ? 0 : draw(MOST_CHANGES)};
+    if (binds) { /* one task at a time beside one, so that speeds are exact in the twin */
+        o.interference = draw(2) ? 1 : 3;
+        o.streams = draw(2);
+    }
     for (uint32_t i = 1; i <= graph.n; i++)
         priority[i] = (int32_t)draw(3) - 1;
     for (uint32_t i = 0; i < o.changes; i++)

@@ -143,7 +143,31 @@ static int64_t speed_of_route(const world *w, const uint32_t *of, uint32_t n)
     return llrint(now / begun * SPEED_1);
 }
 
-static int64_t speed_of(const world *w, uint32_t i)
+/* Whether a task keeps a device busy: it computes there, or is a message that the device copies. */
+static bool is_on(const world *w, uint32_t i, uint32_t device)
+{
+    if (w->t->where[i] <= w->t->devices)
+        return w->t->where[i] == device;
+    return w->o->copies_block &&
+           ((w->o->blocked_end != SS_BLOCKED_RECEIVER && w->t->label[i].from.i == device) ||
+            (w->o->blocked_end != SS_BLOCKED_SENDER && w->t->label[i].to.i == device));
+}
+
+/* What shares the memory with a task takes of its speed: one over this is left. */
+static int64_t slowed_by_others(const world *w, uint32_t i)
+{
+    double others = 0;
+    bool anywhere = false;
+    for (uint32_t d = 1; d <= w->t->devices; d++) {
+        anywhere |= is_on(w, i, d);
+        for (uint32_t k = 1; k <= w->t->n && !is_on(w, i, d); k++)
+            if (w->task[k].stage == RUNS && is_on(w, k, d) && w->resource[d].speed && !w->resource[d].stopped)
+                others += ss_tasks_bound(w->t, (ss_task){k});
+    }
+    return anywhere ? 1 + llrint(w->o->interference * ss_tasks_bound(w->t, (ss_task){i}) * others) : 1;
+}
+
+static int64_t speed_of_resources(const world *w, uint32_t i)
 {
     uint32_t n;
     const uint32_t *of = ss_tasks_resources(w->t, (ss_task){i}, &n);
@@ -158,6 +182,11 @@ static int64_t speed_of(const world *w, uint32_t i)
         least = speed < least ? speed : least;
     }
     return least;
+}
+
+static int64_t speed_of(const world *w, uint32_t i)
+{
+    return speed_of_resources(w, i) / slowed_by_others(w, i);
 }
 
 static bool has_ended(const world *w, uint32_t i)

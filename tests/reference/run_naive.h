@@ -12,7 +12,8 @@
 #include "graph/tasks.h"
 
 /* Speeds of devices, and bandwidths against those of the graph, are multiples of 1/4 (and half of it where
- * copies slow).  Arrays of t->n + 1, by the caller.  False: not all ended by `until`. */
+ * copies slow).  With interference 1 or 3, bounds of 0 or 1 and at most two devices, so that one divides by 2 or
+ * 4; all devices are of one machine.  Arrays of t->n + 1, by the caller.  False: not all ended by `until`. */
 bool run_naive(const ss_tasks *t, const ss_run_options *o, ss_time until, ss_time *ready,
                ss_time *start, ss_time *end, ss_time *finish);
 

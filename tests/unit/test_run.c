@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "simulate/result.h"
@@ -632,16 +633,92 @@ static void wrong_changes_are_refused_and_change_nothing(void)
     CHECK(ss_run_new(&t, &o, &r, &err) == SS_EINVAL);
 }
 
+static ss_task bound_task(uint32_t device, ss_time hold, double bound)
+{
+    ss_task task = compute(device, hold, (ss_task){0});
+    if (ss_tasks_bind(&t, task, bound, &err))
+        abort();
+    return task;
+}
+
+static void open_devices(uint32_t devices)
+{
+    const double none[] = {0};
+    CHECK_OK(ss_tasks_start(&t, devices, 0, none, none, SS_LINKS_FIFO_HOP, &err));
+}
+
+/* 8 * 1/2 * 1/4 = 1: both take twice as long, until the shorter ends after 200 ps; then the longer, with 100 ps of
+ * its 200 done, is alone. */
+static void devices_of_a_machine_slow_each_other(void)
+{
+    open_devices(2);
+    ss_task a = bound_task(1, 100, 0.5), b = bound_task(2, 200, 0.25), c = compute(2, 50, a);
+    ss_run *r = start(&(ss_run_options){.interference = 8});
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(end_of(r, a) == 200 && end_of(r, b) == 300, "%lld, %lld", (long long)end_of(r, a),
+          (long long)end_of(r, b));
+    CHECK(end_of(r, c) == 350);
+    ss_run_free(r);
+    r = start(&(ss_run_options){.interference = 0});
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(end_of(r, a) == 100 && end_of(r, b) == 200);
+    ss_run_free(r);
+}
+
+/* Of three, each beside two others: 1 + 2 * 1/2 * (1/2 + 1), 1 + 2 * 1/2 * (1/2 + 1) and 1 + 2 * 1 * (1/2 + 1/2). */
+static void pressure_adds_up_over_the_other_devices(void)
+{
+    open_devices(4);
+    ss_task a = bound_task(1, 10000, 0.5), b = bound_task(2, 10000, 0.5), c = bound_task(3, 10000, 1),
+            d = bound_task(4, 10000, 0);
+    ss_run *r = start(&(ss_run_options){.interference = 2});
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(end_of(r, d) == 10000);
+    CHECK(end_of(r, a) == 25000 && end_of(r, b) == 25000, "%lld", (long long)end_of(r, a));
+    /* 25000 ps at 1/3, then alone */
+    CHECK(end_of(r, c) == 25000 + 10000 - 8333, "%lld", (long long)end_of(r, c));
+    ss_run_free(r);
+}
+
+/* A device that stands still presses on nobody: 100 ps at half speed, 100 alone, and the rest at half again. */
+static void a_device_that_stands_still_slows_nobody(void)
+{
+    open_devices(2);
+    ss_task a = bound_task(1, 1000, 1), b = bound_task(2, 200, 1);
+    ss_run *r = start(&(ss_run_options){.interference = 1});
+    CHECK_OK(ss_run_advance(r, 100, &err));
+    CHECK_OK(ss_run_set_speed(r, (ss_device){2}, 0, &err));
+    CHECK_OK(ss_run_advance(r, 200, &err));
+    CHECK_OK(ss_run_set_speed(r, (ss_device){2}, 1, &err));
+    CHECK_OK(ss_run_finish(r, &err));
+    CHECK(end_of(r, b) == 500, "%lld", (long long)end_of(r, b));
+    CHECK(end_of(r, a) == 500 + 1000 - 300, "%lld", (long long)end_of(r, a));
+    ss_run_free(r);
+}
+
+static void bounds_beyond_1_are_refused(void)
+{
+    open_devices(1);
+    ss_task a = compute(1, 1, (ss_task){0});
+    CHECK(ss_tasks_bind(&t, a, 1.5, &err) == SS_EINVAL && strstr(err.text, "from 0 to 1"));
+    CHECK(ss_tasks_bind(&t, (ss_task){2}, 1, &err) == SS_EINVAL);
+    ss_run *r;
+    CHECK_OK(ss_tasks_finish(&t, &err));
+    CHECK(ss_run_new(&t, &(ss_run_options){.interference = -1}, &r, &err) == SS_EINVAL);
+    CHECK(strstr(err.text, "interference is -1"), "%s", err.text);
+}
+
 static void every_allocation_may_fail(void)
 {
     open_graph(SS_LINKS_SHARED);
     ss_task a = transfer(1, 100, (ss_task){0}), b;
+    bound_task(2, 10, 1);
     compute(2, 10, a);
     CHECK_OK(ss_tasks_finish(&t, &err));
     for (uint64_t k = 1;; k++) {
         ss_change change = {.at = 3, .kind = SS_CHANGE_LINK_FAILS, .who = 2};
         ss_run_options o = {
-            .order = SS_ORDER_PROGRAM, .streams = 2, .change = &change, .changes = 1};
+            .order = SS_ORDER_PROGRAM, .streams = 2, .interference = 1, .change = &change, .changes = 1};
         ss_lowered l = {0};
         ss_result *result = NULL;
         ss_run *r = NULL;
@@ -705,6 +782,10 @@ int main(void)
     RUN(streams_of_a_device_are_busy_once);
     RUN(a_critical_path_knows_that_copies_block);
     RUN(wrong_changes_are_refused_and_change_nothing);
+    RUN(devices_of_a_machine_slow_each_other);
+    RUN(pressure_adds_up_over_the_other_devices);
+    RUN(a_device_that_stands_still_slows_nobody);
+    RUN(bounds_beyond_1_are_refused);
     RUN(every_allocation_may_fail);
     ss_tasks_free(&t);
     return DONE();

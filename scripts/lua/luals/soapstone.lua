@@ -91,6 +91,7 @@ function soapstone.chance(options) end
 ---@field copies_block? boolean a transfer takes a stream of the devices at its ends
 ---@field blocked_end? "both"|"sender"|"receiver" which of them, where copies block
 ---@field slowed_by_copies? number speed of what a device computes while a message leaves or reaches it
+---@field interference? number how much longer what waits for memory takes beside another such on its machine
 ---@field events? soapstone.event[] links and devices that change on the way
 
 ---@class soapstone.event
