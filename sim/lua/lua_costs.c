@@ -5,6 +5,7 @@
 #include <lauxlib.h>
 
 #include "io/measured.h"
+#include "lua/lua_profile.h"
 #include "lua/opts.h"
 #include "lua/state.h"
 #include "lua/strict.h"
@@ -170,14 +171,18 @@ static int costs_given(lua_State *L)
 
 /* -- measured --------------------------------------------------------------------------------- */
 
-/* costs.table(path) -> costs */
+/* costs.table(path or profile) -> costs */
 static int costs_table(lua_State *L)
 {
-    const char *path = ss_lua_text(L, 1, "costs.table: the path");
+    ss_lua_box *profile = luaL_testudata(L, 1, ss_lua_profile_type.name)
+                              ? ss_lua_box_check(L, 1, &ss_lua_profile_type)
+                              : NULL;
+    const char *path = profile ? NULL : ss_lua_text(L, 1, "costs.table: the path (or a profile)");
     ss_costs *c = push_costs(L);
 
     ss_error err;
-    if (ss_measured_read(path, c, &err))
+    if (profile ? ss_profile_add_to_costs(profile->object, "profile", c, &err)
+                : ss_measured_read(path, c, &err))
         return ss_lua_raise(L, &err);
     return 1;
 }
@@ -248,7 +253,7 @@ const ss_lua_type ss_lua_costs_type = {
 static const ss_lua_method functions[] = {
     {"given", costs_given, "(times by operator, per =) -> costs: known seconds"},
     {"roofline", costs_roofline, "(options) -> costs: from peaks and bandwidths"},
-    {"table", costs_table, "(path) -> costs: measured times from a file, CSV or HDF5"},
+    {"table", costs_table, "(path or profile) -> costs: measured times; files are CSV or HDF5"},
     {"stack", costs_stack, "(list of costs) -> costs: the first that knows wins"},
     {NULL, NULL, NULL},
 };

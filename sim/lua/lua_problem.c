@@ -511,6 +511,8 @@ static const ss_lua_method problem_methods[] = {
      "(strategy, options) -> results, losses: with real operators on this machine"},
     {"proof", ss_lua_problem_proof,
      "(strategy, options) -> how far it computes other numbers than the whole model"},
+    {"profile", ss_lua_problem_profile,
+     "(strategies, options) -> profile, number: what they need, measured on this machine"},
     {"costs_report", problem_costs_report, "() -> text: where the times came from so far"},
     {NULL, NULL, NULL},
 };

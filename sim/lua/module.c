@@ -28,6 +28,7 @@ static const struct part {
     {"dag", ss_lua_open_dag},
     {"model", ss_lua_open_model},
     {"plot", ss_lua_open_plot},
+    {"profile", ss_lua_open_profile},
     {"search", ss_lua_open_search},
     {"topology", ss_lua_open_topology},
     {"unit", ss_lua_open_unit},
@@ -177,6 +178,11 @@ int luaopen_soapstone_plot(lua_State *L)
     return open_part(L, "plot");
 }
 
+int luaopen_soapstone_profile(lua_State *L)
+{
+    return open_part(L, "profile");
+}
+
 int luaopen_soapstone_search(lua_State *L)
 {
     return open_part(L, "search");
@@ -201,6 +207,7 @@ void ss_lua_preload(lua_State *L)
         {"soapstone.dag", luaopen_soapstone_dag},
         {"soapstone.model", luaopen_soapstone_model},
         {"soapstone.plot", luaopen_soapstone_plot},
+        {"soapstone.profile", luaopen_soapstone_profile},
         {"soapstone.search", luaopen_soapstone_search},
         {"soapstone.topology", luaopen_soapstone_topology},
         {"soapstone.unit", luaopen_soapstone_unit},

@@ -16,6 +16,7 @@ SS_LUA_ENTRY int luaopen_soapstone_costs(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_dag(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_model(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_plot(lua_State *L);
+SS_LUA_ENTRY int luaopen_soapstone_profile(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_search(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_topology(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_unit(lua_State *L);

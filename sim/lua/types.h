@@ -130,6 +130,7 @@ int ss_lua_problem_new(lua_State *L);   /* soapstone.problem */
 int ss_lua_problem_start(lua_State *L); /* problem:start */
 int ss_lua_problem_execute(lua_State *L);
 int ss_lua_problem_proof(lua_State *L);
+int ss_lua_problem_profile(lua_State *L); /* problem:profile */
 int ss_lua_dag_start(lua_State *L);     /* dag.start */
 int ss_lua_run_new(lua_State *L);       /* soapstone.run */
 int ss_lua_record(lua_State *L);        /* soapstone.record */
@@ -159,6 +160,7 @@ void ss_lua_open_calibrate(lua_State *L);
 void ss_lua_open_costs(lua_State *L);
 void ss_lua_open_dag(lua_State *L);
 void ss_lua_open_plot(lua_State *L);
+void ss_lua_open_profile(lua_State *L);
 void ss_lua_open_search(lua_State *L);
 void ss_lua_open_unit(lua_State *L);
 void ss_lua_open_model(lua_State *L);

@@ -34,4 +34,11 @@ function small.fit()
   return require("soapstone.calibrate").fit { name = "small", rows = rows }
 end
 
+-- Times of the network's parts on this machine; nil in a build without kernels.
+function small.profile()
+  local p = require "soapstone".problem { model = small.net(), topology = small.quad() }
+  local ok, profile = pcall(p.profile, p, p:strategy "whole", { rounds = 1, warm_up = 0 })
+  return ok and profile or nil
+end
+
 return small

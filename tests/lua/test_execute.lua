@@ -30,6 +30,7 @@ if not available then
   claim("a build without kernels says what is missing and how to get it", function()
     contains(why, "this build has no oneDNN: install libdnnl-dev (Debian) and configure again")
   end)
+  check.done()
   return
 end
 
@@ -109,3 +110,5 @@ claim("what cannot be executed is refused with the option that is in the way", f
   local many = problem_of(mlp, 64)
   fails("64 devices want a core each, and there are", many.execute, many, many:strategy "whole", { steps = 1 })
 end)
+
+check.done()

@@ -334,6 +334,13 @@ static void a_profile_of_another_version_is_refused(void)
     CHECK_OK(profile_with(o, "slow 1", &q));
     CHECK(ss_profile_merge(&p, &q, &err) == SS_EINVAL, "merged");
     CHECK_TEXT(err.text, "inputs \"warm\" and \"cold\"");
+    /* and before anything is measured that it could not be put together with */
+    ss_profiler *profiler;
+    CHECK_OK(make_profiler(few(), "slow 1", &profiler));
+    CHECK_OK(ss_profiler_know_profile(profiler, &p, &err));
+    CHECK(ss_profiler_know_profile(profiler, &q, &err) == SS_EINVAL, "known");
+    CHECK_TEXT(err.text, "inputs \"cold\" and \"warm\"");
+    ss_profiler_free(profiler);
     ss_profile_free(&q);
     ss_profile_free(&p);
 }

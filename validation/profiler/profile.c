@@ -76,9 +76,20 @@ ss_status ss_profiler_known(ss_profiler *p, const ss_measured *row, ss_error *er
     return s;
 }
 
+const char *ss_profiler_inputs(const ss_profiler *p)
+{
+    return p->options.cold ? "cold" : "warm";
+}
+
+const char *ss_profiler_element(void)
+{
+    return "f32";
+}
+
 ss_status ss_profiler_know_profile(ss_profiler *p, const ss_profile *known, ss_error *err)
 {
-    ss_status s = SS_OK;
+    ss_status s = ss_profile_check_same(known, p->device_kind, p->version, ss_profiler_inputs(p),
+                                        ss_profiler_element(), err);
     for (uint32_t i = 0; i < known->rows && !s; i++)
         s = ss_profiler_known(p, &known->row[i].m, err);
     return s;

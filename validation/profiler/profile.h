@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/text.h"
 #include "base/watch.h"
 #include "graph/strategy.h"
 #include "simulate/cost.h"
@@ -67,10 +68,20 @@ void ss_profile_free(ss_profile *p); /* what is in it */
  * Refuses (SS_EINVAL) another device kind, version, kind of inputs or element type; an empty one takes them over. */
 ss_status ss_profile_merge(ss_profile *into, const ss_profile *from, ss_error *err);
 
+/* Refuses a file there that is no profile: what is written replaces it.  None there is well. */
+ss_status ss_profile_check_place(const char *path, ss_error *err);
 /* HDF5, whole or not at all, in the place of what is there: docs/file-format.md. */
 ss_status ss_profile_write(const char *path, const ss_profile *p, ss_error *err);
 /* SS_EFORMAT: a table of measured times without samples, for one. */
 ss_status ss_profile_read(const char *path, ss_profile *out, ss_error *err);
+
+/* Its rows as a table of measured times, called `name` in messages: to be asked after what c has already. */
+ss_status ss_profile_add_to_costs(const ss_profile *p, const char *name, ss_costs *c, ss_error *err);
+
+/* A line for each row, in their order, under one that says what was measured on; and the same as JSON, with every sample
+ * (profile_report.c). */
+ss_status ss_profile_report_text(const ss_profile *p, ss_text *out, ss_error *err);
+ss_status ss_profile_report_json(const ss_profile *p, ss_text *out, ss_error *err);
 
 /* ---- profilers (profile.c, rounds.c) -------------------------------------------------------------------------- */
 
@@ -97,6 +108,7 @@ void ss_profiler_free(ss_profiler *p);
 
 /* These rows (of this device kind) need not be measured.  To be told before parts are added. */
 ss_status ss_profiler_known(ss_profiler *p, const ss_measured *row, ss_error *err);
+/* Refuses (SS_EINVAL) what ss_profile_merge would refuse to put together with what is measured. */
 ss_status ss_profiler_know_profile(ss_profiler *p, const ss_profile *known, ss_error *err);
 
 /* A part of an operator: the box of its main output.  The model must outlive the profiler. */

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/mem.h"
+#include "io/file.h"
 #include "io/h5.h"
 #include "io/measured.h"
 #include "validation/profiler/profile_inside.h"
@@ -96,22 +97,34 @@ static ss_status take_description(ss_profile *into, const ss_profile *from, ss_e
     return SS_OK;
 }
 
+ss_status ss_profile_check_same(const ss_profile *a, const char *device_kind, const char *version,
+                                const char *inputs, const char *element, ss_error *err)
+{
+    ss_status s = check_same("device kind", a->device_kind, device_kind, err);
+    if (!s)
+        s = check_same("version", a->version, version, err);
+    if (!s)
+        s = check_same("inputs", a->inputs, inputs, err);
+    return s ? s : check_same("element type", a->element, element, err);
+}
+
 ss_status ss_profile_merge(ss_profile *into, const ss_profile *from, ss_error *err)
 {
     ss_status s = SS_OK;
-    if (into->device_kind) {
-        s = check_same("device kind", into->device_kind, from->device_kind, err);
-        if (!s)
-            s = check_same("version", into->version, from->version, err);
-        if (!s)
-            s = check_same("inputs", into->inputs, from->inputs, err);
-        if (!s)
-            s = check_same("element type", into->element, from->element, err);
-    }
+    if (into->device_kind)
+        s = ss_profile_check_same(into, from->device_kind, from->version, from->inputs, from->element, err);
     if (!s)
         s = take_description(into, from, err);
     for (uint32_t i = 0; i < from->rows && !s; i++)
         s = ss_profile_add(into, &from->row[i].m, from->row[i].sample, from->row[i].s.n, err);
+    return s;
+}
+
+ss_status ss_profile_add_to_costs(const ss_profile *p, const char *name, ss_costs *c, ss_error *err)
+{
+    ss_status s = ss_costs_begin_table(c, name, err);
+    for (uint32_t i = 0; i < p->rows && !s; i++)
+        s = ss_costs_add_measured(c, &p->row[i].m, err);
     return s;
 }
 
@@ -266,6 +279,22 @@ ss_status ss_profile_write(const char *path, const ss_profile *p, ss_error *err)
     ss_free(row);
     ss_free(sample);
     return s;
+}
+
+ss_status ss_profile_check_place(const char *path, ss_error *err)
+{
+    ss_h5 *f = NULL;
+    ss_error reason;
+    if (!ss_file_holds(path))
+        return SS_OK;
+    ss_status s = ss_h5_open(path, &f, &reason);
+    if (!s)
+        s = ss_h5_check_format(f, KIND, FORMAT, &reason);
+    bool profile = !s && ss_h5_has(f, samples);
+    ss_h5_close(f);
+    if (s == SS_ENOMEM)
+        return ss_fail(err, s, "%s", reason.text);
+    return profile ? SS_OK : ss_file_fail_kind(err, path, "profile of this soapstone");
 }
 
 static ss_status get_description(ss_h5 *f, ss_profile *p, ss_error *err)

@@ -29,6 +29,12 @@ struct ss_profiler {
 const char *ss_profile_keep(ss_arena *a, const char *text);
 /* Room for one row more; its texts and samples are copied. */
 ss_status ss_profile_add(ss_profile *p, const ss_measured *m, const double *sample, uint32_t n, ss_error *err);
+/* Refuses what ss_profile_merge does. */
+ss_status ss_profile_check_same(const ss_profile *a, const char *device_kind, const char *version,
+                                const char *inputs, const char *element, ss_error *err);
+/* What is said of inputs, and of the element type, of what a profiler measures. */
+const char *ss_profiler_inputs(const ss_profiler *p);
+const char *ss_profiler_element(void);
 ss_status ss_profile_describe_machine(ss_profile *p, ss_error *err);
 
 #endif

@@ -362,8 +362,8 @@ static ss_status describe(const ss_profiler *p, ss_profile *out, ss_error *err)
 {
     out->device_kind = ss_profile_keep(&out->memory, p->device_kind);
     out->version = ss_profile_keep(&out->memory, p->version);
-    out->inputs = p->options.cold ? "cold" : "warm";
-    out->element = "f32";
+    out->inputs = ss_profiler_inputs(p);
+    out->element = ss_profiler_element();
     out->rounds = p->options.rounds;
     if (!out->device_kind || !out->version)
         return ss_fail_memory(err, "a profile", 0);

@@ -12,6 +12,7 @@
 ---@field version string
 ---@field home string where models/, topologies/ and scripts/ are
 ---@field calibrate soapstone.calibrate_module
+---@field profile soapstone.profile_module
 ---@field costs soapstone.costs_module
 ---@field dag soapstone.dag_module
 ---@field model soapstone.model_module
@@ -318,6 +319,37 @@ function topology:route_list() end
 
 function topology:close() end
 
+---@class soapstone.profile
+---@field rows { kind: string, attributes: string, shape: string, dtype: string, phase: string, device: string, median: number, mean: number, deviation: number, q05: number, q25: number, q75: number, q95: number, least: number, most: number, outliers: integer, samples: number[] }[]
+---@field device string the kind of device
+---@field library string what computed the operators, with its version
+---@field machine string
+---@field processor string
+---@field inputs "warm"|"cold"
+---@field wallclock string when the last of it was measured
+---@operator len: integer
+local profile = {}
+
+---@return string every row with its samples, as JSON
+function profile:json() end
+
+---@param path string
+function profile:write(path) end
+
+function profile:close() end
+
+---@class soapstone.profile_module
+local profile_module = {}
+
+---Of what several have, the last one's.
+---@param profiles soapstone.profile[]
+---@return soapstone.profile
+function profile_module.merge(profiles) end
+
+---@param path string
+---@return soapstone.profile
+function profile_module.read(path) end
+
 ---@class soapstone.calibrate_module
 local calibrate_module = {}
 
@@ -503,6 +535,25 @@ function problem:execute(strategy, options) end
 ---@param options? { seed?: integer, rate?: number, pinned?: boolean }
 ---@return { outputs: number, gradients: number, weights: number, loss: number, worst: { output?: string, gradient?: string, weight?: string } }
 function problem:proof(strategy, options) end
+
+---@class soapstone.profile_options
+---@field rounds? integer samples of each time; 15 unless given
+---@field warm_up? integer rounds before, which are not counted
+---@field budget? soapstone.quantity no round begins after so long, but the first
+---@field core? integer of this machine, from 0, to measure on
+---@field seed? integer of weights, inputs and labels
+---@field inputs? "warm"|"cold"
+---@field parts_of_backward? boolean
+---@field memory? soapstone.quantity of arrays at a time
+---@field kind? string of the devices that this machine's cores stand for
+---@field known? soapstone.profile what it has is not measured, and is in the new one too
+
+---What the strategies need, measured on this machine.
+---@param strategies soapstone.strategy|soapstone.strategy[]
+---@param options? soapstone.profile_options
+---@return soapstone.profile
+---@return integer measured how many times were new
+function problem:profile(strategies, options) end
 
 function problem:close() end
 

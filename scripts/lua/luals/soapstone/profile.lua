@@ -1,0 +1,2 @@
+---@meta soapstone.profile
+return require("soapstone").profile

@@ -1,0 +1,444 @@
+/* lua_profile.c - problem:profile and soapstone.profile: times of operators, measured on this machine. */
+#include "lua/lua_profile.h"
+
+#include <string.h>
+
+#include <lauxlib.h>
+
+#include "base/mem.h"
+#include "lua/opts.h"
+#include "lua/state.h"
+#include "lua/strict.h"
+#include "lua/types.h"
+#include "validation/operators/onednn.h"
+
+enum { STRATEGIES = 100000 };
+
+static void free_profile(void *object)
+{
+    if (object)
+        ss_profile_free(object);
+    ss_free(object);
+}
+
+static const ss_profile *check(lua_State *L, int index)
+{
+    return ss_lua_check(L, index, &ss_lua_profile_type);
+}
+
+/* Pushes an empty one. */
+static ss_profile *push_profile(lua_State *L)
+{
+    ss_lua_box *box = ss_lua_box_new(L, &ss_lua_profile_type);
+    ss_error err;
+    box->object = ss_alloc_zeroed(1, sizeof(ss_profile));
+    if (!box->object) {
+        ss_fail_memory(&err, "a profile", sizeof(ss_profile));
+        ss_lua_raise(L, &err);
+    }
+    return box->object;
+}
+
+/* -- measuring -------------------------------------------------------------------------------- */
+
+typedef struct profile_options {
+    const char *kind;
+    uint32_t rounds, warm_up;
+    double budget, memory, seed;
+    int64_t core; /* -1: none was given */
+    int inputs;
+    bool parts_of_backward;
+} profile_options;
+
+static const ss_opt profile_list[] = {
+    {.name = "rounds",
+     .kind = SS_OPT_COUNT,
+     .at = offsetof(profile_options, rounds),
+     .preset = 15,
+     .min = 1,
+     .max = 1e6,
+     .help = "samples of each time"},
+    {.name = "warm_up",
+     .kind = SS_OPT_COUNT,
+     .at = offsetof(profile_options, warm_up),
+     .preset = 2,
+     .max = 1e6,
+     .help = "rounds before, which are not counted"},
+    {.name = "budget",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(profile_options, budget),
+     .max = 1e9,
+     .unit = SS_UNIT_SECONDS,
+     .help = "no round begins after so long, but the first; 0: no limit"},
+    {.name = "core",
+     .kind = SS_OPT_INTEGER,
+     .at = offsetof(profile_options, core),
+     .preset = SS_OPT_KEEP,
+     .max = 1e6,
+     .help = "of this machine, from 0, to measure on; any unless given"},
+    {.name = "seed",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(profile_options, seed),
+     .preset = 1,
+     .max = 0x1p53,
+     .help = "of weights, inputs and labels"},
+    {.name = "inputs",
+     .kind = SS_OPT_CHOICE,
+     .at = offsetof(profile_options, inputs),
+     .choices = "warm|cold",
+     .help = "just written, or in no cache"},
+    {.name = "parts_of_backward",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(profile_options, parts_of_backward),
+     .help = "gradients of inputs and of weights apart, too"},
+    {.name = "memory",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(profile_options, memory),
+     .max = 1e18,
+     .unit = SS_UNIT_BYTES,
+     .help = "of arrays at a time; 0: a quarter of the machine's"},
+    {.name = "kind",
+     .kind = SS_OPT_TEXT,
+     .at = offsetof(profile_options, kind),
+     .help = "of the devices that this machine's cores stand for; that of the topology's unless "
+             "given"},
+    {.name = "known",
+     .kind = SS_OPT_VALUE,
+     .help = "a profile: what it has is not measured, and is in the new one too"},
+    {0},
+};
+
+/* Of one strategy or a list: in Lua's memory, on the stack. */
+static const ss_strategy **read_strategies(lua_State *L, const ss_lua_problem *p, uint32_t *n)
+{
+    bool list = lua_istable(L, 2);
+    lua_Unsigned count = list ? lua_rawlen(L, 2) : 1;
+    if (count < 1 || count > STRATEGIES)
+        ss_lua_refuse(L, "problem:profile: the list has %d strategies; 1 to %d are possible",
+                      (int)count, STRATEGIES);
+    const ss_strategy **s = lua_newuserdatauv(L, (size_t)count * sizeof *s, 0);
+    for (lua_Unsigned i = 0; i < count; i++) {
+        if (list)
+            lua_rawgeti(L, 2, (lua_Integer)i + 1);
+        else
+            lua_pushvalue(L, 2);
+        ss_lua_box *box = ss_lua_box_test(L, -1, &ss_lua_strategy_type);
+        if (!box && list)
+            ss_lua_refuse(L, "problem:profile: strategy %d of the list is %s", (int)i + 1,
+                          ss_lua_kind_of(L, -1));
+        if (!box)
+            ss_lua_refuse(L, "problem:profile takes a strategy or a list of them, not %s",
+                          ss_lua_kind_of(L, -1));
+        s[i] = ((ss_lua_strategy *)box->object)->strategy;
+        ss_lua_refuse_other(L, "problem:profile", p, s[i]);
+        lua_pop(L, 1); /* the argument keeps it */
+    }
+    *n = (uint32_t)count;
+    return s;
+}
+
+/* A time is of a kind of device, and is measured on this machine, which is one. */
+static const char *kind_of_devices(lua_State *L, const ss_topology *t, const char *given)
+{
+    const char *first = NULL;
+    for (uint32_t i = 1; i <= t->devices; i++) {
+        const char *kind = t->device[i].def.kind;
+        if (given && !strcmp(kind, given))
+            return given;
+        if (!given && first && strcmp(kind, first) != 0)
+            ss_lua_refuse(
+                L,
+                "problem:profile: topology %s has devices of the kinds %s and %s, and this "
+                "machine's cores are of one: say which with the option 'kind'",
+                t->name, first, kind);
+        first = first ? first : kind;
+    }
+    if (given)
+        ss_lua_refuse(L, "problem:profile: option 'kind': topology %s has no device of kind '%s'",
+                      t->name, given);
+    return first;
+}
+
+static const ss_profile *known_profile(lua_State *L, int options)
+{
+    if (ss_lua_push_option(L, options, "known") == LUA_TNIL)
+        return NULL;
+    ss_lua_box *box = ss_lua_box_test(L, -1, &ss_lua_profile_type);
+    if (!box)
+        ss_lua_refuse(L,
+                      "problem:profile: option 'known' should be a profile (of problem:profile or "
+                      "soapstone.profile.read), not %s",
+                      ss_lua_kind_of(L, -1));
+    return box->object;
+}
+
+typedef struct profile_job {
+    const profile_options *o;
+    const char *kind;
+    const ss_profile *known;
+    const ss_strategy **strategy;
+    uint32_t strategies;
+    const ss_watch *watch;
+} profile_job;
+
+static ss_status measure_missing(const profile_job *j, const ss_kernels *kernels,
+                                 const ss_kernel_maker *maker, ss_profile *out, uint32_t *rows,
+                                 ss_error *err)
+{
+    ss_profiler_options o = {.rounds = j->o->rounds,
+                             .warm_up = j->o->warm_up,
+                             .budget_s = j->o->budget,
+                             .core = (int32_t)j->o->core,
+                             .seed = (uint64_t)j->o->seed,
+                             .cold = j->o->inputs == 1,
+                             .parts_of_backward = j->o->parts_of_backward,
+                             .memory_bytes = j->o->memory};
+    ss_profiler *p = NULL;
+    ss_status s = ss_profiler_new(maker, j->kind, ss_kernels_version(kernels), &o, &p, err);
+    if (!s && j->known)
+        s = ss_profiler_know_profile(p, j->known, err);
+    for (uint32_t i = 0; i < j->strategies && !s; i++)
+        s = ss_profiler_add_strategy(p, j->strategy[i], err);
+    *rows = s ? 0 : ss_profiler_rows(p);
+    if (!s && *rows)
+        s = ss_profiler_measure(p, j->watch, out, err);
+    ss_profiler_free(p);
+    return s;
+}
+
+static ss_status make_profile(const profile_job *j, ss_profile *out, uint32_t *rows, ss_error *err)
+{
+    ss_kernels *kernels = NULL;
+    ss_profile measured = {0};
+    ss_status s = ss_kernels_new(&kernels, err);
+    if (s)
+        return s;
+    ss_kernel_maker maker = ss_kernels_maker(kernels);
+    s = measure_missing(j, kernels, &maker, &measured, rows, err);
+    if (!s && j->known)
+        s = ss_profile_merge(out, j->known, err);
+    if (!s && *rows)
+        s = ss_profile_merge(out, &measured, err);
+    ss_profile_free(&measured);
+    ss_kernels_free(kernels);
+    return s;
+}
+
+/* problem:profile(strategy or list, options) -> profile, number of times that were measured */
+int ss_lua_problem_profile(lua_State *L)
+{
+    const ss_lua_problem *p = ss_lua_check(L, 1, &ss_lua_problem_type);
+    profile_options o = {.core = -1};
+    lua_settop(L, 3);
+    ss_lua_opts(L, 3, profile_list, "problem:profile", &o);
+    profile_job j = {.o = &o, .known = known_profile(L, 3), .watch = ss_lua_watch(L)};
+    j.kind = kind_of_devices(L, p->topology, o.kind);
+    j.strategy = read_strategies(L, p, &j.strategies);
+    ss_profile *out = push_profile(L);
+
+    ss_error err;
+    uint32_t rows = 0;
+    if (make_profile(&j, out, &rows, &err)) {
+        ss_fail_in(&err, "problem:profile");
+        return ss_lua_raise(L, &err);
+    }
+    lua_pushinteger(L, rows);
+    return 2;
+}
+
+/* -- files, and several together -------------------------------------------------------------- */
+
+/* profile.read(path) -> profile */
+static int profile_read(lua_State *L)
+{
+    const char *path = ss_lua_text(L, 1, "profile.read: the path");
+    ss_profile *out = push_profile(L);
+
+    ss_error err;
+    if (ss_profile_read(path, out, &err))
+        return ss_lua_raise(L, &err);
+    return 1;
+}
+
+/* profile.merge { first, second, ... } -> profile: of what several have, the last one's */
+static int profile_merge(lua_State *L)
+{
+    lua_settop(L, 1);
+    if (!lua_istable(L, 1))
+        return ss_lua_refuse(L, "profile.merge takes a list of profiles, not %s",
+                             ss_lua_kind_of(L, 1));
+    uint32_t n = ss_lua_list(L, 1, "profile.merge: the list of profiles");
+    if (!n)
+        return ss_lua_refuse(L, "profile.merge: there is no profile in the list");
+    ss_profile *out = push_profile(L);
+    for (uint32_t i = 1; i <= n; i++) {
+        lua_rawgeti(L, 1, (lua_Integer)i);
+        ss_lua_box *box = ss_lua_box_test(L, -1, &ss_lua_profile_type);
+        if (!box)
+            return ss_lua_refuse(L, "profile.merge: element %d is %s, not a profile", (int)i,
+                                 ss_lua_kind_of(L, -1));
+
+        ss_error err;
+        if (ss_profile_merge(out, box->object, &err)) {
+            ss_fail_in(&err, "profile.merge: element %u", i);
+            return ss_lua_raise(L, &err);
+        }
+        lua_pop(L, 1);
+    }
+    return 1;
+}
+
+/* profile:write(path) */
+static int profile_write(lua_State *L)
+{
+    const ss_profile *p = check(L, 1);
+    const char *path = ss_lua_text(L, 2, "profile:write: the path");
+
+    ss_error err;
+    if (ss_profile_check_place(path, &err) || ss_profile_write(path, p, &err))
+        return ss_lua_raise(L, &err);
+    return 0;
+}
+
+/* -- what is in it ---------------------------------------------------------------------------- */
+
+static int get_rows(lua_State *L, int box)
+{
+    const ss_profile *p = check(L, box);
+    lua_createtable(L, (int)p->rows, 0);
+    for (uint32_t i = 0; i < p->rows; i++) {
+        const ss_profile_row *r = &p->row[i];
+        lua_createtable(L, 0, 17);
+        ss_lua_set_text(L, "kind", r->m.kind);
+        ss_lua_set_text(L, "attributes", r->m.attributes);
+        ss_lua_set_text(L, "shape", r->m.shape);
+        ss_lua_set_text(L, "dtype", r->m.dtype);
+        ss_lua_set_text(L, "phase", ss_phase_name(r->m.phase));
+        ss_lua_set_text(L, "device", r->m.device_kind);
+        ss_lua_set_number(L, "median", r->s.median);
+        ss_lua_set_number(L, "mean", r->s.mean);
+        ss_lua_set_number(L, "deviation", r->s.deviation);
+        ss_lua_set_number(L, "q05", r->s.q05);
+        ss_lua_set_number(L, "q25", r->s.q25);
+        ss_lua_set_number(L, "q75", r->s.q75);
+        ss_lua_set_number(L, "q95", r->s.q95);
+        ss_lua_set_number(L, "least", r->s.least);
+        ss_lua_set_number(L, "most", r->s.most);
+        ss_lua_set_integer(L, "outliers", r->s.outliers);
+        lua_createtable(L, (int)r->s.n, 0);
+        for (uint32_t k = 0; k < r->s.n; k++) {
+            lua_pushnumber(L, r->sample[k]);
+            lua_rawseti(L, -2, (lua_Integer)k + 1);
+        }
+        lua_setfield(L, -2, "samples");
+        ss_lua_strict_row(L, "row of a profile", NULL);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    ss_lua_strict_list(L, "row of a profile");
+    return 1;
+}
+
+static int get_kind(lua_State *L, int box)
+{
+    lua_pushstring(L, check(L, box)->device_kind);
+    return 1;
+}
+
+static int get_library(lua_State *L, int box)
+{
+    lua_pushstring(L, check(L, box)->version);
+    return 1;
+}
+
+static int get_machine(lua_State *L, int box)
+{
+    lua_pushstring(L, check(L, box)->machine);
+    return 1;
+}
+
+static int get_processor(lua_State *L, int box)
+{
+    lua_pushstring(L, check(L, box)->processor);
+    return 1;
+}
+
+static int get_inputs(lua_State *L, int box)
+{
+    lua_pushstring(L, check(L, box)->inputs);
+    return 1;
+}
+
+static int get_wallclock(lua_State *L, int box)
+{
+    lua_pushstring(L, check(L, box)->wallclock);
+    return 1;
+}
+
+static const ss_lua_field profile_fields[] = {
+    {"rows", get_rows, "list: each time with its statistics and samples"},
+    {"device", get_kind, "the kind of device"},
+    {"library", get_library, "what computed the operators, with its version"},
+    {"machine", get_machine, "system and architecture"},
+    {"processor", get_processor, "its name"},
+    {"inputs", get_inputs, "warm or cold"},
+    {"wallclock", get_wallclock, "when the last of it was measured"},
+    {NULL, NULL, NULL},
+};
+
+static int profile_json(lua_State *L)
+{
+    const ss_profile *p = check(L, 1);
+    ss_text *text = ss_lua_text_new(L);
+    ss_error err;
+    if (ss_profile_report_json(p, text, &err))
+        return ss_lua_raise(L, &err);
+    return ss_lua_text_push(L, text);
+}
+
+static int profile_text(lua_State *L)
+{
+    ss_lua_box *box = luaL_checkudata(L, 1, ss_lua_profile_type.name);
+    if (box->closed || !box->object) {
+        lua_pushliteral(L, "profile (closed)");
+        return 1;
+    }
+    ss_text *text = ss_lua_text_new(L);
+    ss_error err;
+    if (ss_profile_report_text(box->object, text, &err))
+        return ss_lua_raise(L, &err);
+    return ss_lua_text_push(L, text);
+}
+
+static int profile_length(lua_State *L)
+{
+    lua_pushinteger(L, check(L, 1)->rows);
+    return 1;
+}
+
+static const ss_lua_method profile_methods[] = {
+    {"json", profile_json, "() -> text: every row with its samples, as JSON"},
+    {"write", profile_write, "(path): HDF5, for profile.read, costs.table and --costs"},
+    {NULL, NULL, NULL},
+};
+
+const ss_lua_type ss_lua_profile_type = {
+    .name = "soapstone.profile",
+    .noun = "profile",
+    .free = free_profile,
+    .fields = profile_fields,
+    .methods = profile_methods,
+    .text = profile_text,
+    .length = profile_length,
+};
+
+static const ss_lua_method functions[] = {
+    {"merge", profile_merge, "(list of profiles) -> profile: of what several have the last one's"},
+    {"read", profile_read, "(path) -> profile: one that was written"},
+    {NULL, NULL, NULL},
+};
+
+void ss_lua_open_profile(lua_State *L)
+{
+    ss_lua_type_register(L, &ss_lua_profile_type);
+    ss_lua_push_module(L, "profile", functions);
+}

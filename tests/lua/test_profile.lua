@@ -1,0 +1,151 @@
+-- What a script sees of measured times of operators: what is measured, files, and that a problem takes them. No time is
+-- expected to be any: machines are noisy.
+local soapstone = require "soapstone"
+local topology = require "soapstone.topology"
+local check = require "check"
+
+local claim, equal, fails, contains = check.claim, check.equal, check.fails, check.contains
+
+local function cores(n, kinds)
+  local t = topology.new { name = "here" }
+  local core = {}
+  for i = 1, n do
+    core[i] = t:device("core" .. i, { kind = kinds and kinds[i] or "cpu core", machine = 1, memory_bandwidth = "10 GB/s",
+      flops = { f32 = "50 GFLOP/s" } })
+    for k = 1, i - 1 do t:link(core[k], core[i], { bandwidth = "5 GB/s", latency = "1 us" }) end
+  end
+  return t
+end
+
+local mlp = require "models.mlp" { batch = 12, layers = 3, width = 24 }
+local here = cores(2)
+local function problem_with(costs, t)
+  return soapstone.problem { model = mlp, topology = t or here, sync = "ring", costs = costs }
+end
+local problem = problem_with(nil)
+local few <const> = { rounds = 3, warm_up = 1 }
+
+claim("what makes no sense is refused", function()
+  local whole = problem:strategy "whole"
+  fails("problem:profile: option 'rounds' is 0; it must be at least 1", problem.profile, problem, whole, { rounds = 0 })
+  fails("unknown option 'round'; did you mean 'rounds'?", problem.profile, problem, whole, { round = 3 })
+  fails("option 'inputs' cannot be 'hot'; there are warm and cold", problem.profile, problem, whole, { inputs = "hot" })
+  fails("option 'known' should be a profile (of problem:profile or soapstone.profile.read), not a text", problem.profile, problem,
+    whole, { known = "profile.h5" })
+  fails("problem:profile takes a strategy or a list of them, not a text", problem.profile, problem, "whole")
+  fails("strategy 2 of the list is a number", problem.profile, problem, { whole, 3 })
+  fails("the list has 0 strategies", problem.profile, problem, {})
+  fails("option 'kind': topology here has no device of kind 'p100'", problem.profile, problem, whole, { kind = "p100" })
+  local mixed = problem_with(nil, cores(2, { "cpu core", "slow core" }))
+  fails("devices of the kinds cpu core and slow core, and this machine's cores are of one", mixed.profile, mixed,
+    mixed:strategy "whole")
+  fails("problem:profile: the strategy was made for another", problem.profile, problem, mixed:strategy "whole")
+  fails("nowhere.h5", soapstone.profile.read, "nowhere.h5")
+  fails("profile.merge takes a list of profiles, not a number", soapstone.profile.merge, 3)
+  fails("element 1 is a number, not a profile", soapstone.profile.merge, { 3 })
+  fails("there is no profile in the list", soapstone.profile.merge, {})
+end)
+
+local available, first, measured = pcall(problem.profile, problem, problem:strategy "whole", few)
+if not available then
+  claim("a build without kernels says what is missing and how to get it", function()
+    contains(first, "problem:profile: this build has no oneDNN: install libdnnl-dev (Debian) and configure again")
+  end)
+  check.done()
+  return
+end
+
+claim("what a strategy needs is measured, each operator of a size once", function()
+  equal(measured, 5) -- the first layer reads only the data, the others are alike
+  equal(#first, 5)
+  local phases = {}
+  for _, row in ipairs(first.rows) do
+    phases[#phases + 1] = row.kind .. " " .. row.phase
+    equal(row.device, "cpu core")
+    equal(row.dtype, "f32")
+    equal(row.shape, "12x24 < 12x24")
+    equal(#row.samples, 3)
+    assert(row.outliers >= 0 and row.deviation >= 0)
+    local order = { row.least, row.q05, row.q25, row.median, row.q75, row.q95, row.most }
+    for i = 2, #order do assert(order[i - 1] <= order[i] * (1 + 1e-12), "quantiles are in order, but for rounding") end
+    for _, seconds in ipairs(row.samples) do assert(seconds > 0 and seconds >= row.least and seconds <= row.most) end
+    assert(row.mean > 0)
+  end
+  table.sort(phases)
+  equal(table.concat(phases, ", "),
+    "linear backward, linear forward, linear weight_gradient, squared_error backward, squared_error forward")
+  equal(first.inputs, "warm")
+  equal(first.device, "cpu core")
+  contains(first.library, "oneDNN")
+  assert(#first.machine > 0 and #first.wallclock == 20 and first.processor)
+  contains(tostring(first), "profile of 5 rows: cpu core, oneDNN")
+  contains(tostring(first), "12x24 < 12x24")
+  contains(first:json(), '"samples_s": [')
+  fails("no field 'medain'; did you mean 'median'?", function() return first.rows[1].medain end)
+end)
+
+claim("only what is missing is measured, and what was known stays as it was", function()
+  local data = problem:strategy "data_parallel"
+  local more, new = problem:profile({ data, problem:strategy "whole" }, { rounds = 2, warm_up = 0, known = first })
+  equal(new, 5)
+  equal(#more, 10)
+  for i = 1, 5 do
+    equal(more.rows[i].samples[3], first.rows[i].samples[3])
+    equal(#more.rows[i + 5].samples, 2)
+    equal(more.rows[i + 5].shape, "6x24 < 6x24")
+  end
+  local again, none = problem:profile(data, { known = more })
+  equal(none, 0)
+  equal(#again, 10)
+  fails("profiles of inputs \"warm\" and \"cold\" do not go together", problem.profile, problem, data, { known = first, inputs = "cold" })
+end)
+
+claim("a budget ends the rounds, inputs may be cold, and backward be measured in its parts", function()
+  local short = problem:profile(problem:strategy "whole", { rounds = 1000, budget = 1e-9, warm_up = 0, parts_of_backward = true })
+  equal(#short, 7)
+  for _, row in ipairs(short.rows) do equal(#row.samples, 1) end
+  local cold = problem:profile(problem:strategy "whole", { rounds = 1, warm_up = 0, inputs = "cold" })
+  equal(cold.inputs, "cold")
+  fails('element 2: profiles of inputs "warm" and "cold" do not go together', soapstone.profile.merge, { first, cold })
+end)
+
+claim("a profile is written, read, and put together with another", function()
+  local path = os.tmpname()
+  os.remove(path)
+  path = path .. ".h5"
+  first:write(path)
+  local back = soapstone.profile.read(path)
+  equal(back:json(), first:json())
+  first:write(path) -- in place of another
+  local other = problem:profile(problem:strategy "data_parallel", few)
+  local both = soapstone.profile.merge { back, other, other }
+  equal(#both, 10)
+  equal(both.rows[10].samples[1], other.rows[5].samples[1])
+  local inspected = soapstone.inspect(path)
+  os.remove(path)
+  contains(inspected, "cpu core")
+  local text = assert(io.open(path, "w"))
+  text:write "mine\n"
+  text:close()
+  fails("profile of this soapstone", first.write, first, path)
+  os.remove(path)
+end)
+
+claim("a problem takes the measured times, from the profile and from its file", function()
+  local path = os.tmpname() .. ".h5"
+  first:write(path)
+  local whole = problem:strategy "whole"
+  local from_object = problem_with(soapstone.costs.table(first)):simulate(whole)
+  local from_file = problem_with(soapstone.costs.table(path)):simulate(whole)
+  os.remove(path)
+  equal(from_object.step_time, from_file.step_time)
+  local of = {}
+  for _, row in ipairs(first.rows) do of[row.kind .. " " .. row.phase] = row.median end
+  local sum = 3 * of["linear forward"] + 2 * of["linear backward"] + of["linear weight_gradient"]
+    + of["squared_error forward"] + of["squared_error backward"]
+  assert(math.abs(from_object.step_time - sum) < 1e-10, "the step is the sum of its medians")
+  local split = problem_with(soapstone.costs.table(first))
+  fails("dimension n is 6, and was measured only from 12", split.simulate, split, split:strategy "data_parallel")
+end)
+
+check.done()
