@@ -10,6 +10,7 @@
 #include "io/record.h"
 #include "io/strategy_file.h"
 #include "io/trajectory.h"
+#include "validation/profiler/profile.h"
 
 #define DEBUG_FLAG                                                                                 \
     {                                                                                              \
@@ -248,6 +249,94 @@ const ss_command ss_command_calibrate = {
     .least = 1,
     .most = 1,
     .run = draw,
+};
+
+#define MODEL_FLAGS                                                                                \
+    {"model", 'm', "NAME", "one of models/ (mlp), or the path of a file of your own"},             \
+        {"devices", 'd', "N", "how many cores the strategies are for; 2 unless given"},            \
+        {"topology", 't', "NAME", "instead: one of topologies/, or the path of your own"},         \
+        {"strategy", 's', "NAME,...", "ready-made strategies or files of saved ones"},             \
+        {"option", 'o', "KEY=VALUE",                                                               \
+         "model.batch=64, topology.bandwidth=5GB/s, sync=ring (may be repeated)"},                 \
+    {                                                                                              \
+        "by-name", 0, NULL, "strategies from files were saved for another size: take what fits"    \
+    }
+
+static const ss_flag profile_flags[] = {
+    MODEL_FLAGS,
+    {"random", 0, "N", "random strategies, and no ready-made ones unless --strategy is given"},
+    {"seed", 0, "N", "of the first of these (the next has N + 1), and of what is computed with"},
+    {"output", 0, "FILE.h5", "is written: a table of measured times, for --costs"},
+    {"add", 0, NULL, "what FILE.h5 has already is not measured again"},
+    {"rounds", 'n', "N", "samples of each time; 15 unless given"},
+    {"warm-up", 0, "N", "rounds before, which are not counted; 2 unless given"},
+    {"budget", 'b', "TIME", "no round begins after so long, but the first: \"2 min\""},
+    {"core", 0, "N", "of this machine, from 0, to measure on; any unless given"},
+    {"cold", 0, NULL, "what operators read is in no cache; else it was just written"},
+    {"parts-of-backward", 0, NULL, "gradients of inputs and of weights apart, too"},
+    {"kind", 0, "NAME", "of the devices that the times are for; the topology's unless given"},
+    JSON_FLAG,
+    DEBUG_FLAG,
+    {0},
+};
+
+static int profile(ss_cli *cli)
+{
+    ss_error err;
+    if (refuse_unreadable(cli, "model", &err) || refuse_unreadable(cli, "topology", &err) ||
+        check_place(cli, "output", ss_profile_check_place, &err))
+        return ss_cli_fail(&err);
+    return ss_host_script_command(cli);
+}
+
+const ss_command ss_command_profile = {
+    .name = "profile",
+    .summary = "Measures how long operators take on this machine",
+    .usage = "profile --model NAME [--devices N] [--strategy NAME,...] [--random N]\n"
+             "                         [--output FILE.h5 [--add]] [--rounds N] [--budget TIME]",
+    .about = "What the strategies need is measured, each operator of a size once, in rounds over "
+             "all of\n"
+             "them; without --strategy that is all ready-made ones that fit. Operators are "
+             "computed with\n"
+             "oneDNN, on one core. FILE.h5 is for simulate --costs, search --costs and execute "
+             "--profile.",
+    .flags = profile_flags,
+    .example = "soapstone profile -m mlp -d 2 -o model.batch=64 -s data_parallel,whole "
+               "--output here.h5 --add",
+    .run = profile,
+};
+
+static const ss_flag execute_flags[] = {
+    MODEL_FLAGS,
+    {"steps", 'n', "N", "of each strategy; 5 unless given"},
+    {"warmup", 0, "N", "steps before, which are not measured; 1 unless given"},
+    {"proof", 0, NULL, "compares what is computed with what the whole model computes"},
+    {"profile", 0, "FILE", "measured times: shows the simulated step beside it (may be repeated)"},
+    {"record", 'r', "FILE.h5", "writes the step in the middle of each strategy, with its timeline"},
+    {"rate", 0, "X", "of updates; 0.001 unless given"},
+    {"not-pinned", 0, NULL, "there may be more devices than cores"},
+    {"seed", 0, "N", "of random strategies, weights, inputs and labels"},
+    JSON_FLAG,
+    DEBUG_FLAG,
+    {0},
+};
+
+const ss_command ss_command_execute = {
+    .name = "execute",
+    .summary = "Executes steps of strategies on this machine's cores",
+    .usage = "execute --model NAME [--devices N] [--strategy NAME,...] [--steps N] [--proof]\n"
+             "                         [--profile FILE] [--record FILE.h5] [--option KEY=VALUE]...",
+    .about =
+        "A thread with a core of its own is a device; operators are computed with oneDNN, and "
+        "what\n"
+        "parts read is copied between them. The options of the problem are those that say what is\n"
+        "done: sync=ring, gather, partial_sums, update_passes=3, copies_block, "
+        "blocked_end=receiver\n"
+        "unless given otherwise. With --proof the status is 1 if something else is computed.",
+    .flags = execute_flags,
+    .example = "soapstone execute -m mlp -d 2 -o model.batch=64 -s data_parallel --proof "
+               "--profile here.h5",
+    .run = simulate,
 };
 
 static const ss_flag bench_flags[] = {

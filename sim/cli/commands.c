@@ -7,6 +7,8 @@ const ss_command *const ss_commands[] = {
     &ss_command_plot,
     &ss_command_inspect,
     &ss_command_calibrate,
+    &ss_command_profile,
+    &ss_command_execute,
     &ss_command_repair,
     &ss_command_repl,
     &ss_command_bench,

@@ -5,7 +5,8 @@
 #include "cli/args.h"
 
 extern const ss_command ss_command_run, ss_command_repair, ss_command_repl, ss_command_help;
-extern const ss_command ss_command_search, ss_command_calibrate;
+extern const ss_command ss_command_search, ss_command_calibrate, ss_command_profile,
+    ss_command_execute;
 extern const ss_command ss_command_simulate, ss_command_plot, ss_command_inspect, ss_command_bench;
 
 #endif

@@ -2,7 +2,7 @@
 local check = require "check"
 local claim, equal, fails, near = check.claim, check.equal, check.fails, check.near
 
-local names = { "dgx1_v100", "dgx_a100", "dragonfly", "fat_tree", "full_mesh", "hgx_h100", "k80_cluster",
+local names = { "cores", "dgx1_v100", "dgx_a100", "dragonfly", "fat_tree", "full_mesh", "hgx_h100", "k80_cluster",
   "mixed_cluster", "p100_cluster", "rail_pods", "ring", "star", "torus", "two_level_tree" }
 local make = {}
 for _, name in ipairs(names) do make[name] = require("topologies." .. name) end
@@ -177,6 +177,7 @@ end)
 claim("each has as many devices, links and machines as its machines have", function()
   -- links count both directions
   local wanted = {
+    cores = { 2, 2, 1 },
     dgx1_v100 = { 8, 2 * (16 + 8 + 4 + 1), 1 },
     dgx_a100 = { 8, 2 * 8, 1 },
     dragonfly = { 72, 2 * (72 + 9 * 6 + 36), 36 },
@@ -220,7 +221,7 @@ end)
 claim("figures in the catalogue reach the devices", function()
   for _, name in ipairs(names) do
     for _, device in ipairs(make[name]():device_list()) do
-      if not (device.memory > 1e9 and device.memory_bandwidth > 1e11 and next(device.flops)) then
+      if device.kind ~= "cpu core" and not (device.memory > 1e9 and device.memory_bandwidth > 1e11 and next(device.flops)) then
         error(name .. ": " .. device.name .. " of kind " .. device.kind .. " has no figures")
       end
     end

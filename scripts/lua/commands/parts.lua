@@ -156,11 +156,38 @@ function parts.make_strategy(problem, name)
     :format(name, counts.matched, counts.missing, counts.unknown) or nil
 end
 
+-- Strategies that were asked for; else all of `otherwise`, of which those that do not fit the model are passed over.
+function parts.strategy_names(otherwise)
+  if not given.strategy then return otherwise, true end
+  local names, seen = {}, {}
+  for _, word in ipairs(given.strategy) do
+    for name in word:gmatch "[^,]+" do
+      if seen[name] then soapstone.refuse("--strategy: %s is there twice", name) end
+      names[#names + 1], seen[name] = name, true
+    end
+  end
+  if #names == 0 then soapstone.refuse("--strategy has no name in it") end
+  return names, false
+end
+
+-- These strategies, and a line for each that does not fit or came from a file of another size.
+function parts.make_strategies(problem, names, all)
+  local made, notes = {}, {}
+  for _, name in ipairs(names) do
+    local fits, strategy, note = pcall(parts.make_strategy, problem, name)
+    if not fits and not all then error(strategy, 0) end
+    if fits then made[#made + 1] = strategy end
+    notes[#notes + 1] = fits and note or not fits and ("without %s: %s"):format(name, strategy) or nil
+  end
+  return made, notes
+end
+
 -- Measured tables in the order they were given, and the roofline for what they do not know.
 local function read_costs()
-  if not given.costs then return nil end
+  local paths = given.costs or given.profile
+  if not paths then return nil end
   local list = {}
-  for i, path in ipairs(given.costs) do
+  for i, path in ipairs(paths) do
     list[i] = soapstone.costs.table(path)
     local file = io.open(path, "rb")
     if file then
@@ -212,7 +239,20 @@ local function make_chance(options)
   return soapstone.chance(o)
 end
 
--- The problem of --model, --topology, --costs and --option.
+-- What is to be executed or measured runs on this machine's cores, so many as --devices says, unless there is a --topology.
+function parts.take_cores(options)
+  if given.topology and given.devices then
+    soapstone.refuse "--devices is for the cores that are meant without --topology; options of that one are topology.NAME"
+  end
+  if given.topology then return end
+  if given.devices and options.topology.devices ~= nil then
+    soapstone.refuse "--devices and --option topology.devices=... say the same: give one of them"
+  end
+  given.topology = { "cores" }
+  options.topology.devices = parts.count "devices" or options.topology.devices
+end
+
+-- The problem of --model, --topology, --costs (or --profile) and --option.
 function parts.make_problem(options)
   local o = options.problem
   o.chance = make_chance(options.chance)

@@ -7,22 +7,6 @@ local given = ...
 local parts = require "scripts.lua.commands.parts".of(given)
 local last, refuse_with, value_of = parts.last, parts.refuse_with, parts.value_of
 
--- Those that were asked for; else all, and those that do not fit the model are passed over.
-local function strategy_names()
-  if not given.strategy then
-    return { "data_parallel", "model_parallel", "expert_cnn", "expert_rnn" }, true
-  end
-  local names, seen = {}, {}
-  for _, word in ipairs(given.strategy) do
-    for name in word:gmatch "[^,]+" do
-      if seen[name] then soapstone.refuse("--strategy: %s is there twice", name) end
-      names[#names + 1], seen[name] = name, true
-    end
-  end
-  if #names == 0 then soapstone.refuse("--strategy has no name in it") end
-  return names, false
-end
-
 -- Strategies, their results, and a line for each that does not fit.
 local function simulate_all(problem, names, all)
   local made, results, notes = {}, {}, {}
@@ -82,13 +66,7 @@ end
 -- The strategies again and again; those that do not fit are passed over if nobody asked for them.
 local function simulate_repeatedly(problem, names, all)
   refuse_with("--repetitions", { "record" })
-  local made, notes = {}, {}
-  for _, name in ipairs(names) do
-    local fits, strategy, note = pcall(parts.make_strategy, problem, name)
-    if not fits and not all then error(strategy, 0) end
-    if fits then made[#made + 1] = strategy end
-    notes[#notes + 1] = fits and note or not fits and ("without %s: %s"):format(name, strategy) or nil
-  end
+  local made, notes = parts.make_strategies(problem, names, all)
   local r = problem:repetitions(made, { n = parts.count "repetitions" })
   if given.json then
     io.write(r:json())
@@ -107,7 +85,7 @@ local function simulate_model()
   if not given.topology then soapstone.refuse("--topology is missing") end
   local options = parts.read_options()
   take_over(options.problem)
-  local names, all = strategy_names()
+  local names, all = parts.strategy_names { "data_parallel", "model_parallel", "expert_cnn", "expert_rnn" }
   if given["by-name"] and (all or not table.concat(names, " "):find "[./]") then
     soapstone.refuse("--by-name is for strategies from files: --strategy FILE")
   end

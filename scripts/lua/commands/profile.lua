@@ -1,0 +1,46 @@
+-- profile.lua - soapstone profile: how long what strategies need takes on this machine.
+
+local soapstone = require "soapstone"
+
+local given = ...
+local parts = require "scripts.lua.commands.parts".of(given)
+local last, count = parts.last, parts.count
+
+-- What is wrong with the command line is said before anything is measured.
+if not given.model then soapstone.refuse "--model is missing" end
+if given.add and not given.output then soapstone.refuse "--add completes the file of --output: give --output FILE.h5 too" end
+local randoms, seed = count "random" or 0, count "seed" or 0
+if randoms < 0 then soapstone.refuse("--random is %d; it must be at least 0", randoms) end
+
+local options = parts.read_options()
+parts.take_cores(options)
+local names, all = parts.strategy_names { "whole", "data_parallel", "model_parallel", "expert_cnn", "expert_rnn" }
+if randoms > 0 and not given.strategy then names = {} end
+local problem = parts.make_problem(options)
+local strategies, notes = parts.make_strategies(problem, names, all)
+for i = 1, randoms do strategies[#strategies + 1] = problem:strategy("random", { seed = seed + i - 1 }) end
+
+local function there(path)
+  local file = io.open(path, "rb")
+  if file then file:close() end
+  return file ~= nil
+end
+
+local output = last "output"
+local known = given.add and there(output) and soapstone.profile.read(output) or nil
+local profile, measured = problem:profile(strategies, {
+  rounds = count "rounds", warm_up = count "warm-up", budget = last "budget", core = count "core", kind = last "kind",
+  inputs = given.cold and "cold" or nil, parts_of_backward = given["parts-of-backward"] and true or nil, known = known,
+  seed = given.seed and seed or nil,
+})
+if output and (measured > 0 or not known) then profile:write(output) end
+
+if given.json then
+  io.write((profile:json()))
+  return
+end
+io.write((tostring(profile)))
+for _, line in ipairs(notes) do print(require("soapstone.report").wrap(line, 100, 2)) end
+print(("%d strateg%s: %d time%s measured%s"):format(#strategies, #strategies == 1 and "y" or "ies", measured,
+  measured == 1 and "" or "s", known and (", %d known before"):format(#known) or ""))
+if output then print(measured > 0 and "written: " .. output or not known and "written: " .. output or "left as it is: " .. output) end
