@@ -30,6 +30,16 @@ static ss_costs *push_costs(lua_State *L)
     return c;
 }
 
+int ss_lua_costs_push_copy(lua_State *L, const ss_costs *from)
+{
+    ss_costs *c = push_costs(L);
+
+    ss_error err;
+    if (ss_costs_add_all(c, from, &err))
+        return ss_lua_raise(L, &err);
+    return 1;
+}
+
 /* -- roofline --------------------------------------------------------------------------------- */
 
 static const ss_opt roofline_list[] = {

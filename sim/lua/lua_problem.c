@@ -415,6 +415,33 @@ static int problem_costs_report(lua_State *L)
     return ss_lua_text_push(L, text);
 }
 
+/* problem:with_costs(costs) -> problem: the same, but that times come from there */
+static int problem_with_costs(lua_State *L)
+{
+    const ss_lua_problem *from = ss_lua_check(L, 1, &ss_lua_problem_type);
+    const ss_costs *costs = ss_lua_check(L, 2, &ss_lua_costs_type);
+    lua_settop(L, 2);
+    ss_lua_box_push_held(L, 1, SS_LUA_HOLD_MODEL);
+    ss_lua_box_push_held(L, 1, SS_LUA_HOLD_TOPOLOGY);
+    ss_lua_box *box = ss_lua_box_new(L, &ss_lua_problem_type);
+    ss_lua_box_hold(L, 5, SS_LUA_HOLD_MODEL, 3);
+    ss_lua_box_hold(L, 5, SS_LUA_HOLD_TOPOLOGY, 4);
+
+    ss_error err;
+    ss_lua_problem *p = NULL;
+    if (make_problem(from->model, from->topology, costs, &from->options, &p, &err))
+        return ss_lua_raise(L, &err);
+
+    box->object = p;
+    return 1;
+}
+
+static int get_costs(lua_State *L, int index)
+{
+    return ss_lua_costs_push_copy(
+        L, ((ss_lua_problem *)ss_lua_check(L, index, &ss_lua_problem_type))->costs);
+}
+
 static int get_model(lua_State *L, int index)
 {
     ss_lua_box_push_held(L, index, SS_LUA_HOLD_MODEL);
@@ -496,6 +523,7 @@ static int problem_text(lua_State *L)
 static const ss_lua_field problem_fields[] = {
     {"model", get_model, "what is trained"},
     {"topology", get_topology, "on what"},
+    {"costs", get_costs, "where times come from"},
     {"options", get_options, "table: the assumptions in force, by the names of the options"},
     {NULL, NULL, NULL},
 };
@@ -513,6 +541,8 @@ static const ss_lua_method problem_methods[] = {
      "(strategy, options) -> how far it computes other numbers than the whole model"},
     {"profile", ss_lua_problem_profile,
      "(strategies, options) -> profile, number: what they need, measured on this machine"},
+    {"with_costs", problem_with_costs,
+     "(costs) -> problem: the same, but that times come from there"},
     {"costs_report", problem_costs_report, "() -> text: where the times came from so far"},
     {NULL, NULL, NULL},
 };

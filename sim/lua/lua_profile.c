@@ -5,6 +5,7 @@
 
 #include <lauxlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "lua/opts.h"
 #include "lua/state.h"
@@ -109,13 +110,13 @@ static const ss_opt profile_list[] = {
 };
 
 /* Of one strategy or a list: in Lua's memory, on the stack. */
-static const ss_strategy **read_strategies(lua_State *L, const ss_lua_problem *p, uint32_t *n)
+static const ss_strategy **read_strategies(lua_State *L, const char *what, uint32_t *n)
 {
     bool list = lua_istable(L, 2);
     lua_Unsigned count = list ? lua_rawlen(L, 2) : 1;
     if (count < 1 || count > STRATEGIES)
-        ss_lua_refuse(L, "problem:profile: the list has %d strategies; 1 to %d are possible",
-                      (int)count, STRATEGIES);
+        ss_lua_refuse(L, "%s: the list has %d strategies; 1 to %d are possible", what, (int)count,
+                      STRATEGIES);
     const ss_strategy **s = lua_newuserdatauv(L, (size_t)count * sizeof *s, 0);
     for (lua_Unsigned i = 0; i < count; i++) {
         if (list)
@@ -124,13 +125,12 @@ static const ss_strategy **read_strategies(lua_State *L, const ss_lua_problem *p
             lua_pushvalue(L, 2);
         ss_lua_box *box = ss_lua_box_test(L, -1, &ss_lua_strategy_type);
         if (!box && list)
-            ss_lua_refuse(L, "problem:profile: strategy %d of the list is %s", (int)i + 1,
+            ss_lua_refuse(L, "%s: strategy %d of the list is %s", what, (int)i + 1,
                           ss_lua_kind_of(L, -1));
         if (!box)
-            ss_lua_refuse(L, "problem:profile takes a strategy or a list of them, not %s",
+            ss_lua_refuse(L, "%s takes a strategy or a list of them, not %s", what,
                           ss_lua_kind_of(L, -1));
         s[i] = ((ss_lua_strategy *)box->object)->strategy;
-        ss_lua_refuse_other(L, "problem:profile", p, s[i]);
         lua_pop(L, 1); /* the argument keeps it */
     }
     *n = (uint32_t)count;
@@ -224,7 +224,7 @@ static ss_status make_profile(const profile_job *j, ss_profile *out, uint32_t *r
     return s;
 }
 
-/* problem:profile(strategy or list, options) -> profile, number of times that were measured */
+/* problem:profile(strategy or list, options) -> profile, number of times that were measured, seconds that it took */
 int ss_lua_problem_profile(lua_State *L)
 {
     const ss_lua_problem *p = ss_lua_check(L, 1, &ss_lua_problem_type);
@@ -233,17 +233,21 @@ int ss_lua_problem_profile(lua_State *L)
     ss_lua_opts(L, 3, profile_list, "problem:profile", &o);
     profile_job j = {.o = &o, .known = known_profile(L, 3), .watch = ss_lua_watch(L)};
     j.kind = kind_of_devices(L, p->topology, o.kind);
-    j.strategy = read_strategies(L, p, &j.strategies);
+    j.strategy = read_strategies(L, "problem:profile", &j.strategies);
+    for (uint32_t i = 0; i < j.strategies; i++)
+        ss_lua_refuse_other(L, "problem:profile", p, j.strategy[i]);
     ss_profile *out = push_profile(L);
 
     ss_error err;
     uint32_t rows = 0;
+    double began = ss_seconds_now();
     if (make_profile(&j, out, &rows, &err)) {
         ss_fail_in(&err, "problem:profile");
         return ss_lua_raise(L, &err);
     }
     lua_pushinteger(L, rows);
-    return 2;
+    lua_pushnumber(L, ss_seconds_now() - began);
+    return 3;
 }
 
 /* -- files, and several together -------------------------------------------------------------- */
@@ -298,6 +302,48 @@ static int profile_write(lua_State *L)
     if (ss_profile_check_place(path, &err) || ss_profile_write(path, p, &err))
         return ss_lua_raise(L, &err);
     return 0;
+}
+
+/* Makes nothing: what is lacking is counted, and not measured. */
+static ss_status no_kernel(void *context, const ss_op_def *def, const ss_box *main, ss_kernel **out,
+                           ss_error *err)
+{
+    (void)context, (void)def, (void)main, (void)out;
+    return ss_fail(err, SS_EUNSUPPORTED, "nothing is measured here");
+}
+
+static ss_status count_missing(const ss_profile *known, const ss_strategy **strategy, uint32_t n,
+                               uint32_t *rows, ss_error *err)
+{
+    const ss_kernel_maker maker = {.make = no_kernel};
+    ss_profiler_options o = ss_profiler_options_start();
+    ss_profiler *p = NULL;
+    o.cold = !strcmp(known->inputs, "cold");
+    ss_status s = ss_profiler_new(&maker, known->device_kind, known->version, &o, &p, err);
+    if (!s)
+        s = ss_profiler_know_profile(p, known, err);
+    for (uint32_t i = 0; i < n && !s; i++)
+        s = ss_profiler_add_strategy(p, strategy[i], err);
+    *rows = s ? 0 : ss_profiler_rows(p);
+    ss_profiler_free(p);
+    return s;
+}
+
+/* profile:lacks(strategy or list) -> how many times that they need are not in it */
+static int profile_lacks(lua_State *L)
+{
+    const ss_profile *p = check(L, 1);
+    uint32_t n, rows;
+    lua_settop(L, 2);
+    const ss_strategy **s = read_strategies(L, "profile:lacks", &n);
+
+    ss_error err;
+    if (count_missing(p, s, n, &rows, &err)) {
+        ss_fail_in(&err, "profile:lacks");
+        return ss_lua_raise(L, &err);
+    }
+    lua_pushinteger(L, rows);
+    return 1;
 }
 
 /* -- what is in it ---------------------------------------------------------------------------- */
@@ -417,6 +463,8 @@ static int profile_length(lua_State *L)
 
 static const ss_lua_method profile_methods[] = {
     {"json", profile_json, "() -> text: every row with its samples, as JSON"},
+    {"lacks", profile_lacks,
+     "(strategy or list) -> number: times that they need and it does not have"},
     {"write", profile_write, "(path): HDF5, for profile.read, costs.table and --costs"},
     {NULL, NULL, NULL},
 };

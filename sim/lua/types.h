@@ -88,6 +88,8 @@ int ss_lua_strategy_push_copy(lua_State *L, int problem, const ss_strategy *s, c
  * Lua's memory; leaves one value on the stack, which keeps it.  `topology`: its box's index. */
 const ss_config *ss_lua_config(lua_State *L, int index, const ss_op_def *def, int topology,
                                const char *what);
+/* Pushes costs of the same sources. */
+int ss_lua_costs_push_copy(lua_State *L, const ss_costs *from);
 /* Refuses a strategy of another model or topology than the problem's, saying what would help. */
 void ss_lua_refuse_other(lua_State *L, const char *what, const ss_lua_problem *p,
                          const ss_strategy *s);

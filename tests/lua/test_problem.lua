@@ -419,4 +419,20 @@ claim("a model without halo cuts images in equal pieces", function()
   assert(require "models.alexnet" { halo = false } and require "models.vit" { halo = false })
 end)
 
+claim("a problem with other costs is else the same, and has the strategies of the first", function()
+  local p = soapstone.problem { model = small.net(), topology = small.quad(), sync = "ring", update_passes = 3,
+    events = { { at = 0, device = "gpu1", speed = 0.5 } }, chance = soapstone.chance { step = "3 ms" } }
+  local s = p:strategy "data_parallel"
+  local twice = p:with_costs(p.costs:scale(2))
+  equal(twice.model, p.model)
+  equal(twice.topology, p.topology)
+  for name, value in pairs(p.options) do equal(twice.options[name], value) end
+  equal(p:with_costs(p.costs):simulate(s).step_time, p:simulate(s).step_time)
+  assert(twice:simulate(s).step_time > p:simulate(s).step_time)
+  fails("costs", p.with_costs, p, 3)
+  local model = p.model
+  p:close()
+  assert(twice:simulate(s).step_time > 0 and twice.model == model, "it outlives the first")
+end)
+
 check.done()

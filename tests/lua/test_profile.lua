@@ -100,6 +100,14 @@ claim("only what is missing is measured, and what was known stays as it was", fu
   fails("profiles of inputs \"warm\" and \"cold\" do not go together", problem.profile, problem, data, { known = first, inputs = "cold" })
 end)
 
+claim("a profile says how much it lacks", function()
+  local whole, data = problem:strategy "whole", problem:strategy "data_parallel"
+  equal(first:lacks(whole), 0)
+  equal(first:lacks(data), 5)
+  equal(first:lacks { whole, data, problem:strategy "data_parallel" }, 5)
+  fails("profile:lacks takes a strategy or a list of them, not nil", first.lacks, first)
+end)
+
 claim("a budget ends the rounds, inputs may be cold, and backward be measured in its parts", function()
   local short = problem:profile(problem:strategy "whole", { rounds = 1000, budget = 1e-9, warm_up = 0, parts_of_backward = true })
   equal(#short, 7)

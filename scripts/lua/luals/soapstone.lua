@@ -333,6 +333,11 @@ local profile = {}
 ---@return string every row with its samples, as JSON
 function profile:json() end
 
+---How many times the strategies need that it does not have.
+---@param strategies soapstone.strategy|soapstone.strategy[]
+---@return integer
+function profile:lacks(strategies) end
+
 ---@param path string
 function profile:write(path) end
 
@@ -471,6 +476,7 @@ function costs:close() end
 ---@class soapstone.problem
 ---@field model soapstone.model
 ---@field topology soapstone.topology
+---@field costs soapstone.costs where times come from
 ---@field options table<string, any> the assumptions in force
 local problem = {}
 
@@ -520,6 +526,11 @@ function problem:repetitions(strategies, options) end
 ---@return soapstone.run
 function problem:start(strategy, options) end
 
+---The same, but that times come from there.
+---@param costs soapstone.costs
+---@return soapstone.problem
+function problem:with_costs(costs) end
+
 ---@return string
 function problem:costs_report() end
 
@@ -553,6 +564,7 @@ function problem:proof(strategy, options) end
 ---@param options? soapstone.profile_options
 ---@return soapstone.profile
 ---@return integer measured how many times were new
+---@return number seconds that it took
 function problem:profile(strategies, options) end
 
 function problem:close() end
