@@ -1,4 +1,5 @@
-/* lua_execute.c - problem:execute and problem:proof: a strategy's task graph with real operators on this machine. */
+/* lua_execute.c - problem:execute, problem:proof and problem:without_kernels: a strategy's task graph with real operators
+ * on this machine. */
 #include <math.h>
 #include <string.h>
 
@@ -311,5 +312,52 @@ int ss_lua_problem_proof(lua_State *L)
     if (x.worst_weight)
         ss_lua_set_text(L, "weight", x.worst_weight);
     lua_setfield(L, -2, "worst");
+    return 1;
+}
+
+/* ---- problem:without_kernels --------------------------------------------------------------- */
+
+/* What is wrong with the first part of the operator that has no kernel; "": nothing. */
+static void try_kernels(const ss_kernel_maker *maker, const ss_strategy *s, ss_op op, ss_error *why)
+{
+    why->text[0] = 0;
+    for (uint32_t k = 0; k < s->config[op.i].parts; k++) {
+        ss_kernel *kernel = NULL;
+        ss_box main;
+        ss_strategy_part_box(s, op, k, &main);
+        if (maker->make(maker->context, s->model->op[op.i].def, &main, &kernel, why))
+            return;
+        ss_kernel_free(kernel);
+    }
+    why->text[0] = 0;
+}
+
+/* problem:without_kernels(strategy) -> list of { op =, why = }: what this machine cannot compute */
+int ss_lua_problem_without_kernels(lua_State *L)
+{
+    ss_lua_problem *p = ss_lua_check(L, 1, &ss_lua_problem_type);
+    ss_lua_strategy *s = ss_lua_check(L, 2, &ss_lua_strategy_type);
+    ss_lua_refuse_other(L, "problem:without_kernels", p, s->strategy);
+    lua_settop(L, 2);
+    ss_error *why = lua_newuserdatauv(L, (p->model->ops + 1) * sizeof *why, 0);
+
+    ss_error err;
+    ss_kernels *kernels = NULL;
+    if (ss_kernels_new(&kernels, &err))
+        return ss_lua_raise(L, &err);
+    ss_kernel_maker maker = ss_kernels_maker(kernels);
+    for (uint32_t i = 1; i <= p->model->ops; i++)
+        try_kernels(&maker, s->strategy, (ss_op){i}, &why[i]);
+    ss_kernels_free(kernels);
+
+    lua_newtable(L);
+    for (uint32_t i = 1, n = 0; i <= p->model->ops; i++) {
+        if (!why[i].text[0])
+            continue;
+        lua_createtable(L, 0, 2);
+        ss_lua_set_text(L, "op", p->model->op[i].name);
+        ss_lua_set_text(L, "why", why[i].text);
+        lua_rawseti(L, -2, ++n);
+    }
     return 1;
 }

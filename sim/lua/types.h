@@ -132,6 +132,7 @@ int ss_lua_problem_new(lua_State *L);   /* soapstone.problem */
 int ss_lua_problem_start(lua_State *L); /* problem:start */
 int ss_lua_problem_execute(lua_State *L);
 int ss_lua_problem_proof(lua_State *L);
+int ss_lua_problem_without_kernels(lua_State *L);
 int ss_lua_problem_profile(lua_State *L); /* problem:profile */
 int ss_lua_dag_start(lua_State *L);     /* dag.start */
 int ss_lua_run_new(lua_State *L);       /* soapstone.run */

@@ -118,7 +118,7 @@ local objects = {
   { "Topologies", node, "a" }, { "Costs", soapstone.costs.roofline(), "c" },
   { "Problems", p, "problem" }, { "Strategies", s, "s" }, { "Results", r, "r" },
   { "Chance", luck, "luck" }, { "Chance", many, "many" }, { "Acting during a run", p:start(s), "run" }, { "Searches", search, "found" }, { "Calibration", small.fit(), "fit" },
-  { "Measuring operators", small.profile() or soapstone.profile, "profile" }, -- without kernels there is none
+  { "Measuring operators", small.profile(), "profile" },
 }
 local kinds = {}
 for _, kind in ipairs(soapstone.model.kinds()) do kinds[kind.name] = true end

@@ -14,6 +14,8 @@ local function problem_of(o)
   return soapstone.problem(o)
 end
 local problem = problem_of()
+-- Where copies take next to nothing, whatever is hoped to be fast is taken.
+local free_copies = require "topologies.cores" { devices = 2, latency = 0, bandwidth = 1e15 }
 local search <const> = { start = { "data_parallel", "model_parallel" }, proposals = 40, seed = 3, threads = 1 }
 local profile <const> = { rounds = 2, warm_up = 0 }
 
@@ -103,9 +105,7 @@ claim("nothing is measured twice, and a file is completed", function()
 end)
 
 claim("a budget that is spent ends the measuring, and what lacks is said", function()
-  -- copies take next to nothing, and so does what is hoped for
-  local quick = soapstone.problem { model = mlp, topology = require "topologies.cores" { devices = 2, latency = 0, bandwidth = 1e15 },
-    sync = "ring" }
+  local quick = soapstone.problem { model = mlp, topology = free_copies, sync = "ring" }
   local short = measured.search(quick, with { budget = 1e-9, execute = 0, optimism = 1e-6, search = { start = "data_parallel",
     proposals = 200, seed = 1, moves = "free" } })
   equal(short.measured, #short.profile)
@@ -116,6 +116,28 @@ claim("a budget that is spent ends the measuring, and what lacks is said", funct
   local lacks = 0
   for _, row in ipairs(short.rows) do lacks = lacks + row.lacks end
   assert(lacks > 0)
+end)
+
+claim("what has no kernel when it is cut is never cut, and what has none at all is refused", function()
+  local rnn = require "models.rnnlm" { batch = 4, hidden = 8, vocab = 12, steps = 4, steps_per_op = 2, layers = 1 }
+  local words = soapstone.problem { model = rnn, topology = free_copies, sync = "ring" }
+  local cut = words:strategy "whole"
+  equal(#words:without_kernels(cut), 0)
+  cut:set("softmax.2", { degrees = { c = 2 }, devices = { 1, 2 } })
+  local without = words:without_kernels(cut)
+  equal(#without, 1)
+  equal(without[1].op, "softmax.2")
+  contains(without[1].why, "classes of linear_softmax are split")
+  local got = measured.search(words, with { execute = 1, optimism = 1e-6, search = { start = cut, moves = "free", proposals = 300, seed = 2 } })
+  equal(#got.uncut, 2)
+  for i, it in ipairs(got.uncut) do
+    equal(it.op, "softmax." .. i)
+    equal(it.dim, "c")
+  end
+  for _, row in ipairs(got.rows) do
+    for _, it in ipairs(got.uncut) do equal(row.strategy:get(it.op).degrees.c, 1) end
+  end
+  contains(tostring(got), "never cut: softmax.1 along c (and 1 more): classes of linear_softmax")
 end)
 
 claim("what cannot be executed is refused before the search", function()

@@ -547,6 +547,11 @@ function problem:execute(strategy, options) end
 ---@return { outputs: number, gradients: number, weights: number, loss: number, worst: { output?: string, gradient?: string, weight?: string } }
 function problem:proof(strategy, options) end
 
+---What this machine cannot compute.
+---@param strategy soapstone.strategy
+---@return { op: string, why: string }[]
+function problem:without_kernels(strategy) end
+
 ---@class soapstone.profile_options
 ---@field rounds? integer samples of each time; 15 unless given
 ---@field warm_up? integer rounds before, which are not counted

@@ -120,6 +120,46 @@ function Job:problem_now(share)
   return self.problem:with_costs(soapstone.costs.stack { soapstone.costs.table(self.profile), share < 1 and own:scale(share) or own })
 end
 
+-- -- what this machine cannot compute ------------------------------------------------------------------------
+
+-- Every operator that can be in two along the dimension `dim`, and the others whole.
+local function split_along(problem, dim)
+  local s = problem:strategy "whole"
+  for op in problem.model:ops() do
+    if s:get(op.name).degrees[dim] then pcall(s.set, s, op.name, { degrees = { [dim] = 2 }, devices = { 1, 2 } }) end
+  end
+  return s
+end
+
+-- Operators whose parts, cut along a dimension, have no kernels here: a list of { op =, dim =, why = }. Where whole ones
+-- have none either, that is refused.
+local function cuts_without_kernels(problem)
+  local whole, cuts, dims = problem:strategy "whole", {}, {}
+  local none = problem:without_kernels(whole)[1]
+  if none then refuse("%s: operator %s: %s", OWNER, none.op, none.why) end
+  if problem.topology.devices < 2 then return cuts end
+  for op in problem.model:ops() do
+    for dim in pairs(whole:get(op.name).degrees) do dims[dim] = true end
+  end
+  for dim in pairs(dims) do
+    for _, it in ipairs(problem:without_kernels(split_along(problem, dim))) do cuts[#cuts + 1] = { op = it.op, dim = dim, why = it.why } end
+  end
+  return cuts
+end
+
+-- The strategy with these operators whole along these dimensions, and so they stay.
+local function never_cut(strategy, cuts)
+  local s = strategy:copy()
+  for _, cut in ipairs(cuts) do
+    if s:get(cut.op).degrees[cut.dim] > 1 then
+      local ok, wrong = pcall(s.set, s, cut.op, { degrees = {}, devices = { 1 } })
+      if not ok then refuse("%s: %s of %s: %s", OWNER, cut.op, strategy.name, wrong) end
+    end
+    s:pin(cut.op, cut.dim)
+  end
+  return s
+end
+
 -- -- rounds of searching and measuring ----------------------------------------------------------------------
 
 -- Of each chain that which costs least by what is known now: its start, or the best it found so far.
@@ -161,8 +201,9 @@ end
 function Job:search()
   local make = soapstone.search[self.o.searcher]
   local first, chains, starts = make(self.problem, self.o.search or {}), {}, {}
+  self.uncut = cuts_without_kernels(self.problem)
   for i = 1, #first.chains do
-    starts[i] = first:start_of(i)
+    starts[i] = never_cut(first:start_of(i), self.uncut)
     chains[i] = { self:note(starts[i], first.chains[i].name, 0) }
   end
   if self.o.execute > 0 then -- what cannot be executed is refused before anything takes long
@@ -251,6 +292,11 @@ end
 function Found.__tostring(found)
   local lines = { ("%s, %s measured in %s, %s of searching"):format(plural(#found.rounds, "round"), plural(found.measured, "time"),
     show(found.seconds.measuring, "s"), show(found.seconds.searching, "s")), rounds_page(found), rows_page(found) }
+  if #found.uncut > 0 then
+    local first = found.uncut[1]
+    lines[#lines + 1] = report.wrap(("never cut: %s along %s%s: %s"):format(first.op, first.dim,
+      #found.uncut > 1 and (" (and %d more)"):format(#found.uncut - 1) or "", first.why), 100, 2)
+  end
   if found.gain then
     lines[#lines + 1] = found.best == found.rows[1].strategy and "the first by simulation is the first by execution"
       or ("gain of executing: %.1f %% of the step of the first by simulation (both executed again)"):format(100 * found.gain)
@@ -264,7 +310,7 @@ function measured.search(problem, o)
   local job = new_job(problem, o)
   local interrupted = job:search()
   local found = setmetatable({ rows = job.candidates, rounds = job.rounds, measured = job.measured, seconds = job.seconds,
-    profile = job.profile, problem = job:simulate(), interrupted = interrupted }, Found)
+    profile = job.profile, problem = job:simulate(), interrupted = interrupted, uncut = job.uncut }, Found)
   local chosen = found.rows[1]
   if o.execute > 0 and not interrupted then chosen, found.gain = job:rerank() end
   found.best = chosen.strategy

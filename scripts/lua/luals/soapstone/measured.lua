@@ -39,6 +39,7 @@ local measured = {}
 ---@field seconds { searching: number, measuring: number }
 ---@field profile soapstone.profile
 ---@field problem soapstone.problem with all that is known
+---@field uncut { op: string, dim: string, why: string }[] what has no kernels when it is cut along a dimension
 ---@field interrupted boolean
 
 ---A search whose times are measured as it goes, and whose best strategies are executed.
