@@ -114,6 +114,12 @@ static const ss_flag search_flags[] = {
     {"log", 'l', "FILE.h5", "every proposal, and what is needed to go on"},
     {"resume", 0, "FILE.h5", "goes on where that log ends: with the other options as before"},
     {"save", 0, "FILE", "the best strategy, for --start and simulate --strategy"},
+    {"measure", 0, "TIME", "operators of the best are measured on this machine, for so long"},
+    {"execute", 0, "K", "so many of the best are executed here, and the fastest is taken"},
+    {"measured", 0, "FILE.h5", "measured times: what it has is known, what is new is added"},
+    {"devices", 'd', "N",
+     "of --measure and --execute: cores, instead of a topology; 2 unless given"},
+    {"not-pinned", 0, NULL, "of --execute: there may be more devices than cores"},
     {"option", 'o', "KEY=VALUE", "model.batch=64, sync=ring, search.moves=block (may be repeated)"},
     {"by-name", 0, NULL, "strategies from files were saved for another size: take what fits"},
     {"costs", 'c', "FILE", "measured times, CSV or HDF5, before the roofline (may be repeated)"},
@@ -143,6 +149,8 @@ static int search(ss_cli *cli)
     ss_error err;
     if (refuse_unreadable(cli, "model", &err) || refuse_unreadable(cli, "topology", &err) ||
         refuse_one_file(cli, "log", &err) || refuse_one_file(cli, "resume", &err) ||
+        refuse_one_file(cli, "measured", &err) ||
+        check_place(cli, "measured", ss_profile_check_place, &err) ||
         check_place(cli, "save", ss_strategy_check_place, &err))
         return ss_cli_fail(&err);
     return ss_host_script_command(cli);
@@ -152,12 +160,17 @@ const ss_command ss_command_search = {
     .name = "search",
     .summary = "Looks for a strategy whose step takes less time",
     .usage = "search --model NAME --topology NAME [--start NAME,...] [--effort TIME]\n"
-             "                 [--log FILE.h5] [--save FILE] [--option KEY=VALUE]...",
+             "                 [--log FILE.h5] [--save FILE] [--option KEY=VALUE]...\n"
+             "       soapstone search --model NAME [--devices N] --measure TIME [--execute K]\n"
+             "                 [--measured FILE.h5] [--start NAME,...] [--save FILE]...",
     .about =
         "Ctrl-C ends it well: what was found is printed and saved, and the log has it all (status\n"
         "130); a second one ends it at once. A log that was killed is made whole by --resume or "
         "by\n"
-        "soapstone repair. Options of soapstone.search are search.NAME: search.beta_relative=20.",
+        "soapstone repair. Options of soapstone.search are search.NAME: search.beta_relative=20.\n"
+        "With --measure it goes in rounds, on cores of this machine: what the best strategies "
+        "need\n"
+        "is measured, and they are looked for again; with --execute the best are executed.",
     .flags = search_flags,
     .example =
         "soapstone search -m nmt -t p100_cluster -o model.batch=1024 -e minute --save best.json",

@@ -22,6 +22,15 @@ for command in profile execute; do
   expect 2 "unknown option 'synk'; did you mean 'sync'?" $command $small -o synk=ring
   expect 0 "soapstone $command -m mlp" $command --help
 done
+expect 2 "--topology is missing" search $small
+expect 2 "--devices is for a search that measures (--measure TIME) or executes (--execute K)" search $small -t ring -d 2
+expect 2 "--measured is for a search that measures" search $small -t ring --measured here.h5
+expect 2 "--log does not go with --measure and --execute" search $small --measure 1s --log a.h5
+expect 2 "--searcher exhaustive does not go with --measure" search $small --measure 1s --searcher exhaustive
+expect 2 "--measure should be a time, such as 30s or \"2 min\", not 'soon'" search $small --measure soon
+expect 2 "--execute should be a whole number" search $small --execute many
+expect 2 "--option search.proposals: it is given by --proposals" search $small --measure 1s -n 3 -o search.proposals=4
+expect 2 "--save a.h5 and --measured ./a.h5 are one file" search $small --measure 1s --save a.h5 --measured ./a.h5
 expect 2 "--add completes the file of --output: give --output FILE.h5 too" profile $small --add
 expect 2 "--random is -1; it must be at least 0" profile $small --random -1
 expect 2 "option 'rounds' is 0; it must be at least 1" profile $small --rounds 0
@@ -74,6 +83,14 @@ expect 0 "mlp on cores, data_parallel" simulate $small -t cores -s step.h5
 expect 0 '"losses": [' execute $small -s whole -n 2 --json --proof --not-pinned
 expect 0 "3 devices" execute $small -d 3 -s data_parallel -n 1 --not-pinned
 expect 2 "forward and backward are one task (lumped)" execute $small -s whole -o lumped=true --not-pinned
+# a search that measures and executes
+expect 0 "times it lacked" search $small --measure 1min --execute 2 --measured here.h5 --save best.json -n 30 --seed 2 --not-pinned
+if grep -q "taken" out && grep -q "optimism" out; then ok; else bad "what was executed"; fi
+expect 0 "0 times measured" profile $small -s best.json --output here.h5 --add
+expect 0 "mlp on cores, best.json" simulate $small -t cores -s best.json -c here.h5
+expect 0 '"executed_s": null' search $small --measure 1min --measured here.h5 -n 30 --seed 2 --json
+expect 0 '"gain": ' search $small --execute 1 -d 3 -n 30 --json --not-pinned
+
 if command -v gnuplot >/dev/null 2>&1; then
   expect 0 "step.svg" plot gantt step.h5 -t data_parallel -o step.svg
 fi

@@ -15,11 +15,7 @@ local SAME <const> = 1e-4
 if not given.model then soapstone.refuse "--model is missing" end
 local options = parts.read_options()
 parts.take_cores(options)
--- What an executed step does, a simulated one does too, unless something else is said.
-for name, value in pairs { sync = "ring", gather = true, partial_sums = true, update_passes = 3, copies_block = true,
-  blocked_end = "receiver" } do
-  if options.problem[name] == nil then options.problem[name] = value end
-end
+parts.as_executed(options)
 local names, all = parts.strategy_names { "whole", "data_parallel", "model_parallel", "expert_cnn", "expert_rnn" }
 local problem = parts.make_problem(options)
 local strategies, notes = parts.make_strategies(problem, names, all)

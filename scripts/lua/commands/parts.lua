@@ -252,6 +252,14 @@ function parts.take_cores(options)
   options.topology.devices = parts.count "devices" or options.topology.devices
 end
 
+-- What an executed step does, a simulated one does too, unless something else is said.
+function parts.as_executed(options)
+  for name, value in pairs { sync = "ring", gather = true, partial_sums = true, update_passes = 3, copies_block = true,
+    blocked_end = "receiver" } do
+    if options.problem[name] == nil then options.problem[name] = value end
+  end
+end
+
 -- The problem of --model, --topology, --costs (or --profile) and --option.
 function parts.make_problem(options)
   local o = options.problem

@@ -58,10 +58,20 @@ local function read_search(problem, o)
   return join(o, own)
 end
 
+local real <const> = given.measure ~= nil or given.execute ~= nil -- on this machine's cores
+
 -- Before a search that may take hours: what would be refused after it.
 local function refuse_early()
   if not given.model then soapstone.refuse("--model is missing") end
-  if not given.topology then soapstone.refuse("--topology is missing") end
+  if not (given.topology or real) then soapstone.refuse("--topology is missing") end
+  for _, name in ipairs { "devices", "measured" } do
+    if given[name] and not real then
+      soapstone.refuse("--%s is for a search that measures (--measure TIME) or executes (--execute K)", name)
+    end
+  end
+  if given.measure and not pcall(soapstone.unit.read, last "measure", "s") then
+    soapstone.refuse("--measure should be a time, such as 30s or \"2 min\", not '%s'", last "measure")
+  end
   local starts = given.start and table.concat(given.start, " ") or ""
   if given["by-name"] and not starts:find "[./]" then
     soapstone.refuse("--by-name is for strategies from files: --start FILE")
@@ -141,11 +151,55 @@ local function exhaust(problem, o)
   if not saved then error(unsaved, 0) end
 end
 
+-- A number of a row, or null.
+local function number(x) return x and require("soapstone.unit").exact(x) or "null" end
+
+local function found_json(found)
+  local rounds, rows = {}, {}
+  for i, r in ipairs(found.rounds) do
+    rounds[i] = ('{"round": %d, "optimism": %s, "cost_s": %s, "proposals": %d, "lacked": %d, "measured": %d}'):format(r.number,
+      number(r.optimism), number(r.cost), r.proposals, r.lacked, r.measured)
+  end
+  for i, c in ipairs(found.rows) do
+    rows[i] = ('{"strategy": %q, "round": %d, "simulated_s": %s, "lacks": %d, "executed_s": %s, "q05_s": %s, "q95_s": %s, "best": %s}')
+      :format(c.name, c.round, number(c.simulated), c.lacks, number(c.executed), number(c.q05), number(c.q95), c.strategy == found.best)
+  end
+  return ('{"gain": %s, "measured": %d, "rounds": [%s],\n"strategies": [\n%s]}'):format(number(found.gain), found.measured,
+    table.concat(rounds, ", "), table.concat(rows, ",\n"))
+end
+
+-- With times measured where the best need them, and the best executed.
+local function walk_for_real(problem, o, word)
+  if word == "exhaustive" then soapstone.refuse "--searcher exhaustive does not go with --measure and --execute" end
+  parts.refuse_with("--measure and --execute", { "log", "resume" })
+  local own = { start = read_starts(problem), proposals = parts.count "proposals", seconds = last "seconds",
+    threads = parts.count "threads", effort = last "effort", seed = given.seed and parts.count "seed" or nil }
+  for name, value in pairs(own) do
+    if o[name] ~= nil then soapstone.refuse("--option search.%s: it is given by --%s", name, name) end
+    o[name] = value
+  end
+  local found = require("soapstone.measured").search(problem, { searcher = word, search = o, file = last "measured",
+    budget = last "measure", execute = given.execute and parts.count "execute" or 0, pinned = not given["not-pinned"], progress = true })
+  local saved, unsaved = save(found.best)
+  if given.json then
+    print(found_json(found))
+  else
+    print_all(problem, found, { found.problem:simulate(found.best) })
+  end
+  if not saved then error(unsaved, 0) end
+end
+
 refuse_early()
 local make = searcher()
 local options = parts.read_options { "search" }
+if real then
+  parts.take_cores(options)
+  parts.as_executed(options)
+end
 local problem = parts.make_problem(options)
-if make == soapstone.search.exhaustive then
+if real then
+  walk_for_real(problem, options.search, last "searcher" or "mcmc")
+elseif make == soapstone.search.exhaustive then
   exhaust(problem, options.search)
 else
   walk(make, problem, options.search)
