@@ -18,11 +18,14 @@ typedef struct waiting {
     uint32_t id;
 } waiting;
 
-/* Ready tasks of one device, least (ready, id) first.  The lock is held for some instructions at a time. */
+/* Ready tasks of one device, least (ready, id) first.  The lock is held for some instructions at a time.  Queues are
+ * a cache line apart, so that no two have one in common: by their size, since memory is aligned for no more than a
+ * pointer. */
 typedef struct queue {
-    _Alignas(64) atomic_flag lock;
+    atomic_flag lock;
     atomic_uint n;
     waiting *heap;
+    char apart[64 - 2 * sizeof(void *)];
 } queue;
 
 typedef struct member {
