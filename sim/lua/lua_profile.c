@@ -192,6 +192,7 @@ static ss_status measure_missing(const profile_job *j, const ss_kernels *kernels
                              .seed = (uint64_t)j->o->seed,
                              .cold = j->o->inputs == 1,
                              .parts_of_backward = j->o->parts_of_backward,
+                             .keep_stopped = true,
                              .memory_bytes = j->o->memory};
     ss_profiler *p = NULL;
     ss_status s = ss_profiler_new(maker, j->kind, ss_kernels_version(kernels), &o, &p, err);
@@ -202,6 +203,7 @@ static ss_status measure_missing(const profile_job *j, const ss_kernels *kernels
     *rows = s ? 0 : ss_profiler_rows(p);
     if (!s && *rows)
         s = ss_profiler_measure(p, j->watch, out, err);
+    *rows = s ? 0 : out->rows;
     ss_profiler_free(p);
     return s;
 }

@@ -57,6 +57,9 @@ fi
 expect 0 "1 strategy: 5 times measured" profile $small -s whole -n 2 --warm-up 0 --output here.h5
 expect 0 "written: here.h5" profile $small -s whole -n 2 --output here.h5 # in place of the other
 expect 0 "operators   linear (3), squared_error (2)" inspect here.h5
+expect 0 "profile of 5 rows: cpu core, oneDNN" inspect here.h5
+expect 0 '"devices"' inspect here.h5 --json
+if grep -q "profile of" out; then bad "more than JSON"; else ok; fi
 cp here.h5 before.h5
 expect 0 "1 strategy: 0 times measured, 5 known before" profile $small -s whole --output here.h5 --add
 expect 0 "left as it is: here.h5" profile $small -s whole --output here.h5 --add

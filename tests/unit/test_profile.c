@@ -255,6 +255,52 @@ static void who_watches_may_stop_it(void)
     ss_model_free(m);
 }
 
+static ss_status stop_halfway(void *context, const char *what, double done, double whole, ss_error *e)
+{
+    (void)context;
+    (void)what;
+    return done >= whole / 2 ? ss_fail(e, SS_ESTOPPED, "enough") : SS_OK;
+}
+
+static void nothing_to_do(void *context)
+{
+    (void)context;
+}
+
+static void heed(void *context)
+{
+    *(int *)context += 1;
+}
+
+static void what_was_measured_before_a_stop_is_kept_where_that_is_wanted(void)
+{
+    int heeded = 0;
+    ss_watch w = {.context = &heeded, .look = stop_halfway, .over = nothing_to_do, .heeded = heed};
+    ss_profiler_options o = few();
+    ss_model *m;
+    ss_profiler *p;
+    ss_profile got = {0};
+    o.memory_bytes = 1; /* a batch a key: the first is done by then, and the second has not begun */
+    CHECK_OK(make_model(&m));
+    for (int keep = 0; keep < 2; keep++) {
+        o.keep_stopped = keep;
+        CHECK_OK(make_profiler(o, "slow 1", &p));
+        CHECK_OK(add_all(p, m));
+        CHECK(ss_profiler_measure(p, &w, &got, &err) == (keep ? SS_OK : SS_ESTOPPED), "%d", keep);
+        CHECK(got.rows == (keep ? 2 : 0) && heeded == keep, "%u rows, heeded %d", got.rows, heeded);
+        ss_profiler_free(p);
+    }
+    for (uint32_t i = 0; i < got.rows; i++)
+        CHECK(got.row[i].s.n == 3 && !strcmp(got.row[i].m.shape, "6x4 < 6x5"), "row %u", i);
+    ss_profile_free(&got);
+    w.look = stop; /* before there is any */
+    CHECK_OK(make_profiler(o, "slow 1", &p));
+    CHECK_OK(add_all(p, m));
+    CHECK(ss_profiler_measure(p, &w, &got, &err) == SS_ESTOPPED && !got.rows, "went on");
+    ss_profiler_free(p);
+    ss_model_free(m);
+}
+
 /* ---- files --------------------------------------------------------------------------------- */
 
 static void what_is_written_is_read(void)
@@ -362,6 +408,7 @@ int main(void)
     RUN(a_spent_budget_leaves_one_round_of_each_batch);
     RUN(what_makes_no_sense_is_refused);
     RUN(who_watches_may_stop_it);
+    RUN(what_was_measured_before_a_stop_is_kept_where_that_is_wanted);
     RUN(what_is_written_is_read);
     RUN(a_profile_is_a_table_of_measured_times);
     RUN(new_rows_are_added_to_those_of_a_profile);

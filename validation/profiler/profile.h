@@ -92,6 +92,7 @@ typedef struct ss_profiler_options {
     uint64_t seed;            /* of the values */
     bool cold;                /* inputs */
     bool parts_of_backward;   /* input_gradient and weight_gradient as well */
+    bool keep_stopped;        /* a stop ends the measuring well: what has samples by then is the profile */
     double memory_bytes;      /* of arrays at a time: what passes it is measured in batches, of one key at least;
                                  0: a quarter of the machine's */
 } ss_profiler_options;
@@ -116,7 +117,8 @@ ss_status ss_profiler_add(ss_profiler *p, const ss_model *m, ss_op op, const ss_
 ss_status ss_profiler_add_strategy(ss_profiler *p, const ss_strategy *s, ss_error *err);
 uint32_t ss_profiler_rows(const ss_profiler *p); /* to be measured: keys times phases */
 
-/* Measures all rows; `out` was empty and is filled only where all went well.  w may be NULL; a stop is an error.
+/* Measures all rows; `out` was empty and is filled only where all went well.  w may be NULL; a stop is an
+ * error where nothing has samples yet, and unless keep_stopped; else it is heeded, and rows without samples are left out.
  * It may be called again, and measures the same once more. */
 ss_status ss_profiler_measure(ss_profiler *p, const ss_watch *w, ss_profile *out, ss_error *err);
 

@@ -352,7 +352,7 @@ static ss_status take_results(const job *j, ss_profile *out, ss_error *err)
                              .shape = b->of->shape,
                              .dtype = ss_dtype_name(def->out[0].dtype),
                              .phase = (ss_phase)i};
-            if (b->of->phase[i])
+            if (b->of->phase[i] && b->n)
                 s = ss_profile_add(out, &m, b->sample[i], b->n, err);
         }
     return s;
@@ -368,6 +368,15 @@ static ss_status describe(const ss_profiler *p, ss_profile *out, ss_error *err)
     if (!out->device_kind || !out->version)
         return ss_fail_memory(err, "a profile", 0);
     return ss_profile_describe_machine(out, err);
+}
+
+/* Whether what was stopped goes on with what it has. */
+static bool ends_well(const job *j)
+{
+    bool any = false;
+    for (uint32_t k = 0; k < j->p->keys.n; k++)
+        any = any || j->bench[k].n;
+    return j->status == SS_ESTOPPED && j->p->options.keep_stopped && any;
 }
 
 ss_status ss_profiler_measure(ss_profiler *p, const ss_watch *w, ss_profile *out, ss_error *err)
@@ -387,6 +396,10 @@ ss_status ss_profiler_measure(ss_profiler *p, const ss_watch *w, ss_profile *out
         if (s && err)
             *err = j.error;
         ss_look_away(w);
+        if (ends_well(&j)) {
+            ss_look_heeded(w);
+            s = SS_OK;
+        }
     }
     if (!s)
         s = describe(p, &made, err);

@@ -43,4 +43,9 @@ io.write((tostring(profile)))
 for _, line in ipairs(notes) do print(require("soapstone.report").wrap(line, 100, 2)) end
 print(("%d strateg%s: %d time%s measured%s"):format(#strategies, #strategies == 1 and "y" or "ies", measured,
   measured == 1 and "" or "s", known and (", %d known before"):format(#known) or ""))
+local lacks = profile:lacks(strategies)
+if lacks > 0 then
+  print(("interrupted: %d time%s not measured%s"):format(lacks, lacks == 1 and " is" or "s are",
+    output and ", which --add does" or ""))
+end
 if output then print(measured > 0 and "written: " .. output or not known and "written: " .. output or "left as it is: " .. output) end

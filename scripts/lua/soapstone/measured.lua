@@ -111,6 +111,7 @@ function Job:measure(strategies)
   local profile, new, seconds = self.problem:profile(strategies, p)
   self.profile, self.measured, self.seconds.measuring = profile, self.measured + new, self.seconds.measuring + seconds
   if self.o.file and new > 0 then profile:write(self.o.file) end
+  self.interrupted = profile:lacks(strategies) > 0 -- Ctrl-C, which keeps what was measured
   return new
 end
 
@@ -193,7 +194,7 @@ function Job:search_round(number, share, make, chains)
   local new = lacks > 0 and not search.interrupted and self:measure(best) or 0
   self.rounds[number] = { number = number, optimism = share, cost = search.cost, proposals = search.proposals, lacked = lacks,
     measured = new }
-  return new == 0, search.interrupted
+  return new == 0, search.interrupted or self.interrupted
 end
 
 -- Rounds that hope, until their best need nothing more, and at last one that does not: sums and updates, which are never
@@ -210,6 +211,7 @@ function Job:search()
     self.problem:execute(starts[1], { steps = 1, warmup = 0, pinned = self.o.pinned })
   end
   self:measure(starts)
+  if self.interrupted then return true end
   local share = self.o.optimism
   for number = 1, self.o.rounds do
     if number == self.o.rounds then share = 1 end
