@@ -8,6 +8,19 @@
 #include "reference/kernel_naive.h"
 
 #define NAIVE_KINDS(X)                                                                             \
+    X(relu)                                                                                        \
+    X(gelu)                                                                                        \
+    X(tanh)                                                                                        \
+    X(sigmoid)                                                                                     \
+    X(dropout)                                                                                     \
+    X(scale)                                                                                       \
+    X(add)                                                                                         \
+    X(mul)                                                                                         \
+    X(concat)                                                                                      \
+    X(slice)                                                                                       \
+    X(select)                                                                                      \
+    X(flatten)                                                                                     \
+    X(to_sequence)                                                                                 \
     X(linear)                                                                                      \
     X(embedding)                                                                                   \
     X(position)                                                                                    \

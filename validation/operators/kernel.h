@@ -82,5 +82,7 @@ ss_status ss_kernel_check(const ss_op_def *op, const ss_box *main, ss_error *err
 /* Whether dropout keeps an element, by its place in the whole output (row by row): the same whoever computes
  * it, so that parts drop what the whole drops.  One in ten is dropped. */
 bool ss_kernel_keeps(int64_t place);
+/* What scale multiplies by: models name no number.  Exact, so that it rounds nothing. */
+#define SS_KERNEL_SCALE 0.5f
 
 #endif

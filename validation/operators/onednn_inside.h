@@ -17,6 +17,19 @@
 #include "validation/operators/onednn.h"
 
 #define SS_ONEDNN_KINDS(X)                                                                         \
+    X(relu)                                                                                        \
+    X(gelu)                                                                                        \
+    X(tanh)                                                                                        \
+    X(sigmoid)                                                                                     \
+    X(dropout)                                                                                     \
+    X(scale)                                                                                       \
+    X(add)                                                                                         \
+    X(mul)                                                                                         \
+    X(concat)                                                                                      \
+    X(slice)                                                                                       \
+    X(select)                                                                                      \
+    X(flatten)                                                                                     \
+    X(to_sequence)                                                                                 \
     X(linear)                                                                                      \
     X(embedding)                                                                                   \
     X(position)                                                                                    \
