@@ -308,6 +308,16 @@ typedef struct kernel_cut {
     uint32_t degree[SS_MAX_DIMS], parts;
 } kernel_cut;
 
+/* Parts that normalise over a batch do so over their own share of it: other numbers than the whole's, unless only
+ * channels are cut. */
+static bool kernel_changes(const ss_op_def *op, uint32_t d)
+{
+    for (uint32_t a = 0; a < ss_op_kind_attrs(op->kind); a++)
+        if (strcmp(op->kind->attr[a].name, "norm") == 0 && op->attr[a])
+            return d != 1;
+    return false;
+}
+
 /* A random number of parts in each dimension that may be split. */
 static kernel_cut kernel_draw_cut(const ss_op_def *op)
 {
@@ -321,7 +331,7 @@ static kernel_cut kernel_draw_cut(const ss_op_def *op)
         one.lo[d] = lo;
         one.hi[d] = hi;
         ss_error ignored;
-        if (ss_kernel_check(op, &one, &ignored))
+        if (ss_kernel_check(op, &one, &ignored) || kernel_changes(op, d))
             c.degree[d] = 1;
         c.parts *= c.degree[d];
     }

@@ -46,6 +46,7 @@ step "a million damaged strategies" ./tests/property/fuzz_strategy 1000000 20
 step "fifty thousand damaged records" ./tests/property/fuzz_record 50000 20
 step "kernels of five thousand operators of each kind against the slow twin" ./tests/property/prop_kernels 5000 20
 step "plain kernels of five thousand operators of each kind against the slow twin" ./tests/property/prop_kernels_plain 5000 20
+step "kernels of five thousand operators on images of each kind against the slow twin" ./tests/property/prop_kernels_image 5000 20
 step "logs of three searches, killed at every write" ./tests/property/prop_trajectory 3 20
 step "two hundred searches killed at random moments" ./tests/property/kill_trajectory 200 20
 

@@ -26,6 +26,8 @@
     X(position)                                                                                    \
     X(lstm)                                                                                        \
     X(attention)                                                                                   \
+    X(conv2d)                                                                                      \
+    X(conv_transpose2d)                                                                            \
     X(multihead_attention)                                                                         \
     X(softmax_cross_entropy)                                                                       \
     X(linear_softmax)                                                                              \
