@@ -450,16 +450,14 @@ ss_status ss_execution_make_actions(ss_execution *e, ss_error *err)
 static void update(const ss_execution *e, uint32_t row)
 {
     const ss_lowered *l = e->lowered;
-    float rate = (float)e->options.rate;
     for (uint32_t k = 1; k <= l->shards; k++) {
         const ss_shard *s = &l->shard[k];
         if (row < s->first_device || row >= s->first_device + s->devices)
             continue;
-        float *restrict w = e->holding[row].at;
-        const float *restrict g = e->holding[row].gradient;
-        int64_t n = ss_box_elements(&s->box);
-        for (int64_t i = 0; i < n; i++)
-            w[i] -= rate * g[i];
+        ss_copy step = ss_copy_row(SS_COPY_STEP, e->holding[row].at, e->holding[row].gradient, NULL,
+                                   ss_box_elements(&s->box));
+        step.rate = (float)e->options.rate;
+        ss_copy_do(&step);
         return;
     }
 }

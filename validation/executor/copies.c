@@ -74,6 +74,10 @@ static void do_row(const ss_copy *c, float *restrict to, const float *restrict f
             to[i] = from[i] + and[i];
         return;
     }
+    case SS_COPY_STEP:
+        for (int64_t i = 0; i < n; i++)
+            to[i] -= c->rate * from[i];
+        return;
     case SS_COPY_ZERO:
         memset(to, 0, (size_t)n * sizeof *to);
         return;

@@ -13,13 +13,15 @@ typedef enum ss_copy_mode {
     SS_COPY,     /* to = from */
     SS_COPY_ADD, /* to += from */
     SS_COPY_SUM, /* to = from + and; all three of one box, whole */
-    SS_COPY_ZERO /* to = 0 */
+    SS_COPY_STEP, /* to -= rate * from: an update; both of one box, whole */
+    SS_COPY_ZERO  /* to = 0 */
 } ss_copy_mode;
 
 typedef struct ss_copy {
     ss_copy_mode mode;
     float *to;
     const float *from, *and;
+    float rate; /* SS_COPY_STEP */
     /* Loops from the outside in; what is contiguous in both is one, and the innermost has stride 1. */
     uint32_t loops;
     int64_t extent[SS_MAX_DIMS], to_stride[SS_MAX_DIMS], from_stride[SS_MAX_DIMS];

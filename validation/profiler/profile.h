@@ -24,20 +24,7 @@
 #include "graph/strategy.h"
 #include "simulate/cost.h"
 #include "validation/operators/kernel.h"
-
-/* ---- statistics (statistics.c, with GSL) --------------------------------------------------------------------- */
-
-/* Seconds.  Outliers lie more than 3 interquartile ranges below the lower or above the upper quartile; they are left
- * out of mean and deviation, and of nothing else. */
-typedef struct ss_statistics {
-    double median, mean, deviation; /* deviation: of a sample (n - 1); 0 where there are fewer than two */
-    double q05, q25, q75, q95;      /* interpolated linearly between order statistics */
-    double least, most;
-    uint32_t n, outliers;
-} ss_statistics;
-
-/* n of at least 1. */
-ss_status ss_statistics_of(const double *sample, uint32_t n, ss_statistics *out, ss_error *err);
+#include "validation/profiler/statistics.h"
 
 /* ---- profiles (profile_file.c) ------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "validation/profiler/profile.h"
+#include "validation/profiler/statistics.h"
 
 static int ascending(const void *a, const void *b)
 {
