@@ -64,9 +64,10 @@ static inline ss_status tiny_part(void *context, const ss_model *m, ss_op op, ss
     return SS_OK;
 }
 
-static inline ss_status tiny_memory(void *context, double bytes, ss_device device, ss_time *out,
+static inline ss_status tiny_memory(void *context, ss_stream what, double bytes, ss_device device, ss_time *out,
                                     ss_error *err)
 {
+    (void)what;
     const tiny_clock *c = context;
     (void)err;
     *out = (ss_time)(bytes * 1e4) * (1 + c->alike[device.i]);

@@ -346,9 +346,10 @@ static ss_status part_time(void *context, const ss_model *m, ss_op op, ss_phase 
     return SS_OK;
 }
 
-static ss_status memory_time(void *context, double bytes, ss_device device, ss_time *out,
+static ss_status memory_time(void *context, ss_stream what, double bytes, ss_device device, ss_time *out,
                              ss_error *e)
 {
+    (void)what;
     (void)context, (void)device, (void)e;
     *out = (ss_time)(bytes * 13);
     return SS_OK;

@@ -43,9 +43,10 @@ static inline ss_status step_part(void *context, const ss_model *m, ss_op op, ss
     return ss_time_from_seconds(work.flops / 10e12, row->name, out, err);
 }
 
-static inline ss_status step_memory(void *context, double bytes, ss_device device, ss_time *out,
+static inline ss_status step_memory(void *context, ss_stream what, double bytes, ss_device device, ss_time *out,
                                     ss_error *err)
 {
+    (void)what;
     (void)context, (void)device;
     return ss_time_from_seconds(bytes / 500e9, "memory", out, err);
 }

@@ -254,22 +254,28 @@ static ss_status bind_part(ss_lowering *w, ss_op op, uint32_t part, bool backwar
     return e ? e : ss_tasks_bind(w->tasks, task, bound, err);
 }
 
-static double stream_bound(const ss_lowering *w, double bytes, ss_device device)
+const char *ss_stream_name(ss_stream s)
 {
-    const ss_timer *t = w->timer;
-    return t->memory_bound ? t->memory_bound(t->context, bytes, device) : 1;
+    static const char *const name[SS_STREAMS] = {"copy", "sum", "update", "message"};
+    return (unsigned)s < SS_STREAMS ? name[s] : "none";
 }
 
-ss_status ss_lower_add_stream(ss_lowering *w, double bytes, ss_device device,
+static double stream_bound(const ss_lowering *w, ss_stream what, double bytes, ss_device device)
+{
+    const ss_timer *t = w->timer;
+    return t->memory_bound ? t->memory_bound(t->context, what, bytes, device) : 1;
+}
+
+ss_status ss_lower_add_stream(ss_lowering *w, ss_stream what, double bytes, ss_device device,
                               const ss_task_label *label, ss_task *out, ss_error *err)
 {
     ss_time time;
-    ss_status e = w->timer->memory(w->timer->context, bytes, device, &time, err);
+    ss_status e = w->timer->memory(w->timer->context, what, bytes, device, &time, err);
     if (!e)
         e = ss_tasks_add(w->tasks, device.i, time, 0, label, out, err);
     if (e || !(w->options.run.interference > 0))
         return e;
-    return ss_tasks_bind(w->tasks, *out, stream_bound(w, bytes, device), err);
+    return ss_tasks_bind(w->tasks, *out, stream_bound(w, what, bytes, device), err);
 }
 
 /* Where devices do the copying of messages, it reads and writes what they carry. */
@@ -284,7 +290,9 @@ static ss_status bind_copies(const ss_lowering *w, ss_error *err)
         ss_device copier = ss_run_options_block_receiver(o) ? l->to : l->from;
         if (l->kind == SS_TASK_TRANSFER && copier.i)
             e = ss_tasks_bind(w->tasks, (ss_task){i},
-                              stream_bound(w, 2.0 * (double)w->tasks->bytes[i], copier), err);
+                              stream_bound(w, SS_STREAM_MESSAGE, 2.0 * (double)w->tasks->bytes[i],
+                                           copier),
+                              err);
     }
     return e;
 }

@@ -28,19 +28,31 @@
 #include "graph/strategy.h"
 #include "graph/tasks.h"
 
+/* What goes through memory beside the work of operators. */
+typedef enum ss_stream {
+    SS_STREAM_COPY,    /* to = from */
+    SS_STREAM_SUM,     /* to = from + and */
+    SS_STREAM_UPDATE,  /* to -= rate * from */
+    SS_STREAM_MESSAGE, /* to = from, which another device wrote */
+    SS_STREAMS
+} ss_stream;
+
+const char *ss_stream_name(ss_stream s); /* "copy", ... */
+
 typedef struct ss_timer {
     void *context;
     /* Time of one part (box of output 0) of an operator on a device. */
     ss_status (*part)(void *context, const ss_model *m, ss_op op, ss_phase phase,
                       const ss_box *main, ss_device device, ss_time *out, ss_error *err);
-    /* Time to read and write `bytes` in a device's memory: partial sums, weight updates. */
-    ss_status (*memory)(void *context, double bytes, ss_device device, ss_time *out, ss_error *err);
+    /* Time to read and write `bytes` in a device's memory: copies, partial sums, weight updates. */
+    ss_status (*memory)(void *context, ss_stream what, double bytes, ss_device device, ss_time *out,
+                        ss_error *err);
     /* How far a part (of both phases together: backward), or reading and writing `bytes`, waits for memory that
      * devices of one machine share: 0 not at all, 1 all the time.  Asked where runs have interference.
      * NULL: parts do not, streams always do. */
     ss_status (*part_bound)(void *context, const ss_model *m, ss_op op, ss_phase phase,
                             const ss_box *main, ss_device device, double *out, ss_error *err);
-    double (*memory_bound)(void *context, double bytes, ss_device device);
+    double (*memory_bound)(void *context, ss_stream what, double bytes, ss_device device);
     /* By device: where the numbers are equal, parts that differ at most in where in the batch they
      * lie take equal times, so that one of them is asked for.  NULL: every part is asked for. */
     const uint32_t *alike;

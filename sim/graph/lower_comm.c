@@ -155,7 +155,7 @@ static ss_status gather_pieces(ss_lowering *w, const ss_feed *f, uint32_t first,
     if (bytes == 0 || (end - first == 1 && is_all_of_both(w, f, &s->piece[first])))
         return SS_OK;
     ss_task task;
-    ss_status e = ss_lower_add_stream(w, bytes, device, &label, &task, err);
+    ss_status e = ss_lower_add_stream(w, SS_STREAM_COPY, bytes, device, &label, &task, err);
     for (uint32_t i = first; i < end && !e; i++) {
         ss_piece *p = &s->piece[i];
         if (crosses(giver, reader, p))
@@ -241,7 +241,7 @@ static ss_status sum_before_sending(ss_lowering *w, const ss_feed *f, uint32_t l
                            .to_part = p->from,
                            .turn = f->input};
     ss_task sum;
-    ss_status e = ss_lower_add_stream(w, added, device, &label, &sum, err);
+    ss_status e = ss_lower_add_stream(w, SS_STREAM_SUM, added, device, &label, &sum, err);
     for (uint32_t i = lead; i && !e; i = s->piece[i].next)
         e = ss_tasks_after(w->tasks, (ss_task){w->out->backward[f->to.i].i + s->piece[i].to}, err);
     s->before[0] = sum;
@@ -406,7 +406,7 @@ static ss_status add_sum(ss_lowering *w, ss_op op, uint32_t part, double added, 
     ss_device device = ss_lowering_config(w, op)->device[part];
     ss_task_label label = {.kind = SS_TASK_ACCUMULATE, .op = op.i, .part = part};
     ss_task sum;
-    ss_status e = ss_lower_add_stream(w, added, device, &label, &sum, err);
+    ss_status e = ss_lower_add_stream(w, SS_STREAM_SUM, added, device, &label, &sum, err);
     if (e)
         return e;
     w->s->sum[part] = sum.i;

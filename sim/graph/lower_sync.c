@@ -204,8 +204,9 @@ static ss_status add_update(ss_lowering *w, uint32_t shard, uint32_t r, ss_error
     ss_task_label label = ss_lower_weight_label(w, shard, SS_TASK_UPDATE, SS_CARGO_NONE);
     ss_task update;
     double bytes = w->options.update_passes * (double)x->bytes;
-    ss_status e = bytes > 0 ? ss_lower_add_stream(w, bytes, device, &label, &update, err)
-                            : ss_tasks_add(w->tasks, device.i, 0, 0, &label, &update, err);
+    ss_status e = bytes > 0
+                      ? ss_lower_add_stream(w, SS_STREAM_UPDATE, bytes, device, &label, &update, err)
+                      : ss_tasks_add(w->tasks, device.i, 0, 0, &label, &update, err);
     if (e)
         return e;
     s->update[r] = update.i;

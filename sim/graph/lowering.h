@@ -213,7 +213,7 @@ ss_status ss_lower_cover(struct ss_lower_scratch *s, int64_t *covered, double *a
 /* lower_comm.c */
 
 /* A task that reads and writes so many bytes in a device's memory. */
-ss_status ss_lower_add_stream(ss_lowering *w, double bytes, ss_device device,
+ss_status ss_lower_add_stream(ss_lowering *w, ss_stream what, double bytes, ss_device device,
                               const ss_task_label *label, ss_task *out, ss_error *err);
 
 /* A message between two devices.  *sent is its row. */

@@ -36,6 +36,21 @@ ss_status ss_measured_phase_parse(const char *text, ss_phase *out, ss_error *err
                    text);
 }
 
+ss_status ss_stream_parse(const char *text, ss_stream *out, ss_error *err)
+{
+    for (unsigned s = 0; s < SS_STREAMS; s++) {
+        *out = (ss_stream)s;
+        if (!strcmp(text, ss_stream_name(*out)))
+            return SS_OK;
+    }
+    return ss_fail(err, SS_EINVAL, "stream %s: there are copy, sum, update and message", text);
+}
+
+double ss_stream_traffic(ss_stream s, double bytes)
+{
+    return s == SS_STREAM_SUM || s == SS_STREAM_UPDATE ? 3 * bytes : 2 * bytes;
+}
+
 /* Which field holds which column, -1: none. */
 static ss_status read_header(const ss_csv *l, int32_t *field_of, ss_error *err)
 {

@@ -51,4 +51,8 @@ ss_status ss_measured_read_csv(const char *path, ss_costs *c, ss_error *err);
 bool ss_measured_is_csv(const char *text);
 ss_status ss_measured_describe_csv(const char *path, bool json, ss_text *out, ss_error *err);
 
+ss_status ss_stream_parse(const char *text, ss_stream *out, ss_error *err);
+/* What it reads and writes, for a result of so many bytes: 2 or 3 times that. */
+double ss_stream_traffic(ss_stream s, double bytes);
+
 #endif

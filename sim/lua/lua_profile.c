@@ -46,7 +46,7 @@ typedef struct profile_options {
     const char *kind;
     uint32_t rounds, warm_up;
     double budget, memory, seed;
-    int64_t core; /* -1: none was given */
+    int64_t core, beside; /* -1: none was given */
     int inputs;
     bool parts_of_backward;
 } profile_options;
@@ -77,6 +77,12 @@ static const ss_opt profile_list[] = {
      .preset = SS_OPT_KEEP,
      .max = 1e6,
      .help = "of this machine, from 0, to measure on; any unless given"},
+    {.name = "beside",
+     .kind = SS_OPT_INTEGER,
+     .at = offsetof(profile_options, beside),
+     .preset = SS_OPT_KEEP,
+     .max = 1e6,
+     .help = "another core, from 0: how far each time waits for memory that it uses, and how long copies take"},
     {.name = "seed",
      .kind = SS_OPT_QUANTITY,
      .at = offsetof(profile_options, seed),
@@ -183,12 +189,14 @@ typedef struct profile_job {
 
 static ss_status measure_missing(const profile_job *j, const ss_kernels *kernels,
                                  const ss_kernel_maker *maker, ss_profile *out, uint32_t *rows,
-                                 ss_error *err)
+                                 bool *measured, ss_error *err)
 {
     ss_profiler_options o = {.rounds = j->o->rounds,
                              .warm_up = j->o->warm_up,
                              .budget_s = j->o->budget,
                              .core = (int32_t)j->o->core,
+                             .beside = (int32_t)j->o->beside,
+                             .crowded = j->o->rounds < 10 ? (j->o->rounds + 1) / 2 : 5,
                              .seed = (uint64_t)j->o->seed,
                              .cold = j->o->inputs == 1,
                              .parts_of_backward = j->o->parts_of_backward,
@@ -201,7 +209,8 @@ static ss_status measure_missing(const profile_job *j, const ss_kernels *kernels
     for (uint32_t i = 0; i < j->strategies && !s; i++)
         s = ss_profiler_add_strategy(p, j->strategy[i], err);
     *rows = s ? 0 : ss_profiler_rows(p);
-    if (!s && *rows)
+    *measured = !s && !ss_profiler_is_idle(p);
+    if (*measured)
         s = ss_profiler_measure(p, j->watch, out, err);
     *rows = s ? 0 : out->rows;
     ss_profiler_free(p);
@@ -216,10 +225,11 @@ static ss_status make_profile(const profile_job *j, ss_profile *out, uint32_t *r
     if (s)
         return s;
     ss_kernel_maker maker = ss_kernels_maker(kernels);
-    s = measure_missing(j, kernels, &maker, &measured, rows, err);
+    bool any;
+    s = measure_missing(j, kernels, &maker, &measured, rows, &any, err);
     if (!s && j->known)
         s = ss_profile_merge(out, j->known, err);
-    if (!s && *rows)
+    if (!s && any)
         s = ss_profile_merge(out, &measured, err);
     ss_profile_free(&measured);
     ss_kernels_free(kernels);
@@ -230,7 +240,7 @@ static ss_status make_profile(const profile_job *j, ss_profile *out, uint32_t *r
 int ss_lua_problem_profile(lua_State *L)
 {
     const ss_lua_problem *p = ss_lua_check(L, 1, &ss_lua_problem_type);
-    profile_options o = {.core = -1};
+    profile_options o = {.core = -1, .beside = -1};
     lua_settop(L, 3);
     ss_lua_opts(L, 3, profile_list, "problem:profile", &o);
     profile_job j = {.o = &o, .known = known_profile(L, 3), .watch = ss_lua_watch(L)};
@@ -373,16 +383,47 @@ static int get_rows(lua_State *L, int box)
         ss_lua_set_number(L, "least", r->s.least);
         ss_lua_set_number(L, "most", r->s.most);
         ss_lua_set_integer(L, "outliers", r->s.outliers);
+        if (r->m.has_bound)
+            ss_lua_set_number(L, "memory_bound", r->m.bound);
         lua_createtable(L, (int)r->s.n, 0);
         for (uint32_t k = 0; k < r->s.n; k++) {
             lua_pushnumber(L, r->sample[k]);
             lua_rawseti(L, -2, (lua_Integer)k + 1);
         }
         lua_setfield(L, -2, "samples");
-        ss_lua_strict_row(L, "row of a profile", NULL);
+        ss_lua_strict_row(L, "row of a profile", "memory_bound");
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     ss_lua_strict_list(L, "row of a profile");
+    return 1;
+}
+
+static int get_streams(lua_State *L, int box)
+{
+    const ss_profile *p = check(L, box);
+    lua_createtable(L, (int)p->streams, 0);
+    for (uint32_t i = 0; i < p->streams; i++) {
+        const ss_stream_row *r = &p->stream[i];
+        lua_createtable(L, 0, 9);
+        ss_lua_set_text(L, "what", ss_stream_name(r->what));
+        ss_lua_set_integer(L, "bytes", r->bytes);
+        ss_lua_set_number(L, "median", r->s.median);
+        ss_lua_set_number(L, "deviation", r->s.deviation);
+        ss_lua_set_number(L, "q05", r->s.q05);
+        ss_lua_set_number(L, "q25", r->s.q25);
+        ss_lua_set_number(L, "q75", r->s.q75);
+        ss_lua_set_number(L, "q95", r->s.q95);
+        ss_lua_set_number(L, "memory_bound", r->bound);
+        ss_lua_strict_row(L, "stream of a profile", NULL);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    ss_lua_strict_list(L, "stream of a profile");
+    return 1;
+}
+
+static int get_interference(lua_State *L, int box)
+{
+    lua_pushnumber(L, check(L, box)->interference);
     return 1;
 }
 
@@ -424,6 +465,8 @@ static int get_wallclock(lua_State *L, int box)
 
 static const ss_lua_field profile_fields[] = {
     {"rows", get_rows, "list: each time with its statistics and samples"},
+    {"streams", get_streams, "list: copies, sums, updates and messages by size, if measured beside a core"},
+    {"interference", get_interference, "how much longer two streams take beside each other; 0 unless measured"},
     {"device", get_kind, "the kind of device"},
     {"library", get_library, "what computed the operators, with its version"},
     {"machine", get_machine, "system and architecture"},

@@ -244,6 +244,16 @@ ss_status ss_costs_add_measured(ss_costs *c, const ss_measured *row, ss_error *e
     return s;
 }
 
+ss_status ss_costs_add_stream(ss_costs *c, const ss_measured_stream *row, ss_error *err)
+{
+    ss_cost_source *source;
+    ss_status s = last_source(c, SS_COST_TABLE, NULL, &source, err);
+    if (!s)
+        s = ss_cost_table_add_stream(source->table, row, err);
+    forget(c);
+    return s;
+}
+
 ss_status ss_costs_add_all(ss_costs *c, const ss_costs *from, ss_error *err)
 {
     uint32_t n = from->sources; /* the same may be appended to itself */

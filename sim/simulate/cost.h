@@ -89,6 +89,18 @@ ss_status ss_costs_begin_table(ss_costs *c, const char *name, ss_error *err);
  */
 ss_status ss_costs_add_measured(ss_costs *c, const ss_measured *row, ss_error *err);
 
+/* How long a device kind takes to read and write `bytes` in all of one stream; belongs to the table that was begun last.
+ * Between two sizes time is a straight line in logarithms, below the least it is that one's, above the largest
+ * it grows in proportion.  What no table has, the roofline says. */
+typedef struct ss_measured_stream {
+    const char *device_kind;
+    ss_stream what;
+    double bytes, seconds;
+    bool has_bound; /* as of ss_measured */
+    double bound;
+} ss_measured_stream;
+ss_status ss_costs_add_stream(ss_costs *c, const ss_measured_stream *row, ss_error *err);
+
 /* The measured key of a part, as ss_measured spells it.  Attributes in the order of the kind's
  * table; those that say how wide the output is (out, hidden, size) are left out, since the shape
  * says it, and counts that are split with it (heads, groups) are those of the part: a part has the

@@ -54,6 +54,10 @@ void ss_cost_table_free(ss_cost_table *t);
 ss_status ss_cost_table_add(ss_cost_table *t, const ss_measured *row, ss_error *err);
 ss_status ss_cost_table_ask(const ss_cost_table *t, const ss_cost_part *part,
                             ss_cost_answer *answer, ss_error *err);
+ss_status ss_cost_table_add_stream(ss_cost_table *t, const ss_measured_stream *row, ss_error *err);
+/* Of a stream of so many bytes on a device kind; false: the table has none. */
+bool ss_cost_table_ask_stream(const ss_cost_table *t, const char *device_kind, ss_stream what,
+                              double bytes, double *seconds, double *bound);
 const char *ss_cost_table_name(const ss_cost_table *t);
 uint32_t ss_cost_table_rows(const ss_cost_table *t);
 const ss_names *ss_cost_table_devices(const ss_cost_table *t); /* kinds that it has rows of */

@@ -265,23 +265,60 @@ static ss_status part_bound(void *context, const ss_model *m, ss_op op, ss_phase
     return s;
 }
 
-static ss_status memory_time(void *context, double bytes, ss_device device, ss_time *out,
-                             ss_error *err)
+/* The first table that knows of such streams on the device; its scale is that of all it says. */
+static bool ask_tables(const ss_cost_timer *t, ss_stream what, double bytes, ss_device device,
+                       double *seconds, double *bound)
 {
-    ss_cost_timer *t = context;
+    const ss_costs *c = t->c;
+    const char *kind = t->t->device[device.i].def.kind;
+    for (uint32_t i = 0; i < c->sources; i++) {
+        if (c->source[i].is->sort != SS_COST_TABLE ||
+            !ss_cost_table_ask_stream(c->source[i].is->table, kind, what, bytes, seconds, bound))
+            continue;
+        *seconds *= c->source[i].scale;
+        return true;
+    }
+    return false;
+}
+
+static ss_status roofline_memory(const ss_cost_timer *t, double bytes, ss_device device,
+                                 double *seconds, ss_error *err)
+{
     const ss_device_def *def = &t->t->device[device.i].def;
-    const char *name = ss_topology_device_name(t->t, device);
     if (!(def->memory_bytes_per_s > 0))
         return ss_fail(err, SS_EINVAL,
                        "device %s has no memory bandwidth, which the time of sums and weight "
                        "updates needs",
-                       name);
+                       ss_topology_device_name(t->t, device));
     const ss_cost_slot *slot = roofline_of(t->c);
     ss_roofline c = ss_cost_roofline_for(slot ? slot->is->roofline : NULL, def->kind);
-    double seconds = c.launch_s + bytes / (def->memory_bytes_per_s * c.memory_efficiency);
-    seconds *= t->c->scale * (slot ? slot->scale : 1);
-    ss_status s = ss_time_from_seconds(seconds / def->speed, "the time", out, err);
-    return s ? ss_fail_in(err, "reading and writing %g bytes on device %s", bytes, name) : SS_OK;
+    *seconds = c.launch_s + bytes / (def->memory_bytes_per_s * c.memory_efficiency);
+    *seconds *= slot ? slot->scale : 1;
+    return SS_OK;
+}
+
+static ss_status memory_time(void *context, ss_stream what, double bytes, ss_device device,
+                             ss_time *out, ss_error *err)
+{
+    const ss_cost_timer *t = context;
+    double seconds, bound;
+    ss_status s = ask_tables(t, what, bytes, device, &seconds, &bound)
+                      ? SS_OK
+                      : roofline_memory(t, bytes, device, &seconds, err);
+    if (s)
+        return s;
+    s = ss_time_from_seconds(seconds * t->c->scale / t->t->device[device.i].def.speed, "the time",
+                             out, err);
+    return s ? ss_fail_in(err, "reading and writing %g bytes on device %s", bytes,
+                          ss_topology_device_name(t->t, device))
+             : SS_OK;
+}
+
+/* What was never measured waits all the time. */
+static double memory_bound(void *context, ss_stream what, double bytes, ss_device device)
+{
+    double seconds, bound = 1;
+    return ask_tables(context, what, bytes, device, &seconds, &bound) ? bound : 1;
 }
 
 static ss_status number_devices(ss_cost_timer *t, ss_error *err)
@@ -348,6 +385,7 @@ ss_status ss_costs_timer(ss_costs *c, const ss_topology *t, ss_timer *out, ss_er
                           .part = part_time,
                           .memory = memory_time,
                           .part_bound = part_bound,
+                          .memory_bound = memory_bound,
                           .alike = timer->device};
     }
     return s;

@@ -24,10 +24,10 @@ static ss_status tied_part_time(void *context, const ss_model *m, ss_op op, ss_p
     return status;
 }
 
-static ss_status tied_memory_time(void *context, double bytes, ss_device device, ss_time *out,
+static ss_status tied_memory_time(void *context, ss_stream what, double bytes, ss_device device, ss_time *out,
                                   ss_error *e)
 {
-    ss_status status = memory_time(context, bytes, device, out, e);
+    ss_status status = memory_time(context, what, bytes, device, out, e);
     *out = tied ? *out % 3 : *out;
     return status;
 }

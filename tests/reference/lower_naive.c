@@ -196,11 +196,11 @@ static ss_time part_time(const naive *w, uint32_t op, ss_phase phase, uint32_t p
     return time;
 }
 
-static ss_time memory_time(const naive *w, double bytes, uint32_t dev)
+static ss_time memory_time(const naive *w, ss_stream what, double bytes, uint32_t dev)
 {
     ss_error err;
     ss_time time;
-    must(w->timer->memory(w->timer->context, bytes, (ss_device){dev}, &time, &err), &err);
+    must(w->timer->memory(w->timer->context, what, bytes, (ss_device){dev}, &time, &err), &err);
     return time;
 }
 
@@ -318,7 +318,7 @@ static uint32_t gather(naive *w, wire x, uint32_t q)
     if (!elements || whole || !w->o->gather)
         return 0;
     double bytes = 2.0 * (double)(elements * element_bytes(w, x.j, x.v));
-    uint32_t task = add(w, device(w, x.j, q), memory_time(w, bytes, device(w, x.j, q)), 0,
+    uint32_t task = add(w, device(w, x.j, q), memory_time(w, SS_STREAM_COPY, bytes, device(w, x.j, q)), 0,
                         (ss_task_label){.kind = SS_TASK_GATHER, .op = x.j, .part = q, .turn = x.v});
     for (uint32_t p = 0; p < parts(w, x.i); p++) {
         if (crosses(w, x, p, q) || !overlap(w, x.i, x.slot, p, x.j, x.v, q, &box))
@@ -404,7 +404,7 @@ static void send_backward(naive *w, wire x, arrival *arrived)
             int64_t added, elements = carried(w, x, p, q, &added);
             if (added && w->o->partial_sums) {
                 double bytes = (double)(added * element_bytes(w, x.j, x.v));
-                sum = add(w, device(w, x.j, q), memory_time(w, bytes, device(w, x.j, q)), 0,
+                sum = add(w, device(w, x.j, q), memory_time(w, SS_STREAM_SUM, bytes, device(w, x.j, q)), 0,
                           (ss_task_label){.kind = SS_TASK_ACCUMULATE,
                                           .op = x.j,
                                           .part = q,
@@ -514,7 +514,7 @@ static void backward(naive *w, uint32_t i)
         double bytes = bytes_to_add(w, i, x, wires, p);
         if (bytes == 0)
             continue;
-        sum[p] = add(w, device(w, i, p), memory_time(w, bytes, device(w, i, p)), 0,
+        sum[p] = add(w, device(w, i, p), memory_time(w, SS_STREAM_SUM, bytes, device(w, i, p)), 0,
                      (ss_task_label){.kind = SS_TASK_ACCUMULATE, .op = i, .part = p});
         after_gradients(w, x, wires, p, arrived);
     }
@@ -1080,7 +1080,7 @@ static void update_on(naive *w, const naive_shard *x, uint32_t dev, const waitin
     double bytes = w->o->update_passes * (double)shard_bytes(w, x);
     ss_task_label label = weight_label(w, x, SS_CARGO_NONE);
     label.kind = SS_TASK_UPDATE;
-    *task = add(w, dev, bytes > 0 ? memory_time(w, bytes, dev) : 0, 0, label);
+    *task = add(w, dev, bytes > 0 ? memory_time(w, SS_STREAM_UPDATE, bytes, dev) : 0, 0, label);
     uint32_t n = a->own ? own(w, x, dev, before) : 0;
     for (uint32_t b = 0; b < n; b++)
         after(w, before[b]);

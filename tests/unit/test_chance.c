@@ -216,9 +216,10 @@ static ss_status microsecond(void *context, const ss_model *m, ss_op op, ss_phas
     return SS_OK;
 }
 
-static ss_status memory_second(void *context, double bytes, ss_device device, ss_time *out,
+static ss_status memory_second(void *context, ss_stream what, double bytes, ss_device device, ss_time *out,
                                ss_error *e)
 {
+    (void)what;
     (void)context, (void)device;
     return ss_time_from_seconds(bytes * 1e-9, "memory", out, e);
 }

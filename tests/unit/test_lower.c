@@ -31,9 +31,10 @@ static ss_status share_of_second(void *context, const ss_model *m, ss_op op, ss_
     return ss_time_from_seconds(share * (phase == SS_BACKWARD ? 2 : 1), "part", out, e);
 }
 
-static ss_status second_a_byte(void *context, double bytes, ss_device device, ss_time *out,
+static ss_status second_a_byte(void *context, ss_stream what, double bytes, ss_device device, ss_time *out,
                                ss_error *e)
 {
+    (void)what;
     (void)context, (void)device;
     return ss_time_from_seconds(bytes, "memory", out, e);
 }

@@ -18,8 +18,9 @@ static ss_status one_microsecond(void *context, const ss_model *m, ss_op op, ss_
     return SS_OK;
 }
 
-static ss_status no_time(void *context, double bytes, ss_device device, ss_time *out, ss_error *e)
+static ss_status no_time(void *context, ss_stream what, double bytes, ss_device device, ss_time *out, ss_error *e)
 {
+    (void)what;
     (void)context, (void)bytes, (void)device, (void)e;
     *out = 0;
     return SS_OK;

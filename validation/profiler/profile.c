@@ -9,7 +9,7 @@
 
 ss_profiler_options ss_profiler_options_start(void)
 {
-    return (ss_profiler_options){.rounds = 15, .warm_up = 2, .core = -1, .seed = 1};
+    return (ss_profiler_options){.rounds = 15, .warm_up = 2, .core = -1, .beside = -1, .crowded = 5, .seed = 1};
 }
 
 const char *ss_profile_keep(ss_arena *a, const char *text)
@@ -24,6 +24,10 @@ ss_status ss_profiler_new(const ss_kernel_maker *maker, const char *device_kind,
 {
     if (!o->rounds)
         return ss_fail(err, SS_EINVAL, "a profile needs at least 1 round");
+    if (o->beside >= 0 && !o->crowded)
+        return ss_fail(err, SS_EINVAL, "a profile beside another core needs at least 1 crowded round");
+    if (o->beside >= 0 && o->beside == o->core)
+        return ss_fail(err, SS_EINVAL, "core %d is to measure and to be beside what is measured", o->core);
     if (!(o->budget_s >= 0) || !(o->memory_bytes >= 0))
         return ss_fail(err, SS_EINVAL, "a profile's budget is %g s and its memory %g B", o->budget_s,
                        o->memory_bytes);
@@ -90,6 +94,9 @@ ss_status ss_profiler_know_profile(ss_profiler *p, const ss_profile *known, ss_e
 {
     ss_status s = ss_profile_check_same(known, p->device_kind, p->version, ss_profiler_inputs(p),
                                         ss_profiler_element(), err);
+    p->knows_streams |= !s && known->streams;
+    if (!s && known->interference > 0)
+        p->interference = known->interference;
     for (uint32_t i = 0; i < known->rows && !s; i++)
         s = ss_profiler_known(p, &known->row[i].m, err);
     return s;
@@ -190,4 +197,9 @@ ss_status ss_profiler_add_strategy(ss_profiler *p, const ss_strategy *s, ss_erro
 uint32_t ss_profiler_rows(const ss_profiler *p)
 {
     return p->rows;
+}
+
+bool ss_profiler_is_idle(const ss_profiler *p)
+{
+    return !p->rows && (p->options.beside < 0 || p->knows_streams);
 }

@@ -25,6 +25,7 @@
 #include "simulate/cost.h"
 #include "validation/operators/kernel.h"
 #include "validation/profiler/statistics.h"
+#include "validation/profiler/streams.h"
 
 /* ---- profiles (profile_file.c) ------------------------------------------------------------------------------- */
 
@@ -47,6 +48,11 @@ typedef struct ss_profile {
     uint64_t rounds;         /* asked for */
     ss_profile_row *row;
     uint32_t rows, cap;
+    /* Copies, sums, updates and messages by size, where another core was there to measure beside, and how much longer
+     * two streams of copies take beside each other (what `interference` of a run asks for); else none and 0. */
+    ss_stream_row *stream;
+    uint32_t streams;
+    double interference;
 } ss_profile; /* {0} is empty */
 
 void ss_profile_free(ss_profile *p); /* what is in it */
@@ -76,6 +82,9 @@ typedef struct ss_profiler_options {
     uint32_t rounds, warm_up; /* at least 1; warm-up rounds are not counted */
     double budget_s;          /* no round begins after so long, but the first of each batch; 0: no budget */
     int32_t core;             /* the thread that measures is pinned to it; -1: not pinned */
+    int32_t beside;           /* another core: streams are measured, and in more rounds how far each row waits for memory
+                                 while that core copies (m.bound); -1: nothing of that */
+    uint32_t crowded;         /* so many rounds */
     uint64_t seed;            /* of the values */
     bool cold;                /* inputs */
     bool parts_of_backward;   /* input_gradient and weight_gradient as well */
@@ -84,7 +93,7 @@ typedef struct ss_profiler_options {
                                  0: a quarter of the machine's */
 } ss_profiler_options;
 
-/* 15 rounds after 2, no budget, not pinned, seed 1, warm. */
+/* 15 rounds after 2, no budget, not pinned, beside nobody (else 5 rounds), seed 1, warm. */
 ss_profiler_options ss_profiler_options_start(void);
 
 typedef struct ss_profiler ss_profiler;
@@ -103,6 +112,7 @@ ss_status ss_profiler_know_profile(ss_profiler *p, const ss_profile *known, ss_e
 ss_status ss_profiler_add(ss_profiler *p, const ss_model *m, ss_op op, const ss_box *main, ss_error *err);
 ss_status ss_profiler_add_strategy(ss_profiler *p, const ss_strategy *s, ss_error *err);
 uint32_t ss_profiler_rows(const ss_profiler *p); /* to be measured: keys times phases */
+bool ss_profiler_is_idle(const ss_profiler *p);  /* neither rows nor streams are to be measured */
 
 /* Measures all rows; `out` was empty and is filled only where all went well.  w may be NULL; a stop is an
  * error where nothing has samples yet, and unless keep_stopped; else it is heeded, and rows without samples are left out.

@@ -18,7 +18,7 @@
 /* Those of io/measured_h5.c: a profile is such a table. */
 #define KIND "soapstone measured table"
 enum { FORMAT = 1 };
-static const char table[] = "measured", samples[] = "samples";
+static const char table[] = "measured", samples[] = "samples", streams[] = "streams";
 
 void ss_profile_free(ss_profile *p)
 {
@@ -108,6 +108,22 @@ ss_status ss_profile_check_same(const ss_profile *a, const char *device_kind, co
     return s ? s : check_same("element type", a->element, element, err);
 }
 
+/* Instead of those that were there. */
+static ss_status take_streams(ss_profile *into, const ss_stream_row *row, uint32_t rows, double interference,
+                              ss_error *err)
+{
+    ss_stream_row *copy = ss_arena_take(&into->memory, (rows + 1) * sizeof *copy);
+    if (!copy)
+        return ss_fail_memory(err, "a profile", rows * sizeof *copy);
+    memcpy(copy, row, rows * sizeof *copy);
+    for (uint32_t i = 0; i < rows; i++)
+        copy[i].sample = NULL;
+    into->stream = copy;
+    into->streams = rows;
+    into->interference = interference;
+    return SS_OK;
+}
+
 ss_status ss_profile_merge(ss_profile *into, const ss_profile *from, ss_error *err)
 {
     ss_status s = SS_OK;
@@ -117,6 +133,8 @@ ss_status ss_profile_merge(ss_profile *into, const ss_profile *from, ss_error *e
         s = take_description(into, from, err);
     for (uint32_t i = 0; i < from->rows && !s; i++)
         s = ss_profile_add(into, &from->row[i].m, from->row[i].sample, from->row[i].s.n, err);
+    if (!s && from->streams)
+        s = take_streams(into, from->stream, from->streams, from->interference, err);
     return s;
 }
 
@@ -125,6 +143,17 @@ ss_status ss_profile_add_to_costs(const ss_profile *p, const char *name, ss_cost
     ss_status s = ss_costs_begin_table(c, name, err);
     for (uint32_t i = 0; i < p->rows && !s; i++)
         s = ss_costs_add_measured(c, &p->row[i].m, err);
+    for (uint32_t i = 0; i < p->streams && !s; i++) {
+        const ss_stream_row *x = &p->stream[i];
+        s = ss_costs_add_stream(c,
+                                &(ss_measured_stream){.device_kind = p->device_kind,
+                                                      .what = x->what,
+                                                      .bytes = ss_stream_traffic(x->what, (double)x->bytes),
+                                                      .seconds = x->s.median,
+                                                      .has_bound = x->has_bound,
+                                                      .bound = x->bound},
+                                err);
+    }
     return s;
 }
 
@@ -171,7 +200,14 @@ typedef struct row_in_file {
     ss_measured m; /* but for the phase */
     const char *phase;
     ss_statistics s;
+    uint32_t crowded; /* whether it was measured beside a stream */
 } row_in_file;
+
+typedef struct stream_in_file {
+    const char *what;
+    ss_stream_row r;
+    double bytes;
+} stream_in_file;
 
 typedef struct sample_in_file {
     uint32_t row;
@@ -206,6 +242,10 @@ static const ss_h5_field field[] = {
     SECONDS("most_s", s.most, "largest sample"),
     {"outliers", SS_H5_U32, offsetof(row_in_file, s.outliers), "1",
      "samples more than 3 interquartile ranges beyond the quartiles", NULL, 0, false},
+    {"memory_bound", SS_H5_F64, offsetof(row_in_file, m.bound), "1",
+     "how far it waits for memory that other cores use too, 0 to 1", NULL, 0, true},
+    {"crowded", SS_H5_U32, offsetof(row_in_file, crowded), "1",
+     "1: memory_bound was measured, 0: it is not known", NULL, 0, true},
 };
 enum { FIELDS = sizeof field / sizeof field[0] };
 
@@ -214,6 +254,68 @@ static const ss_h5_field sample_field[] = {
     {"seconds", SS_H5_F64, offsetof(sample_in_file, seconds), "s", "time it took", NULL, 0, false},
 };
 enum { SAMPLE_FIELDS = sizeof sample_field / sizeof sample_field[0] };
+
+#define STREAM(name, unit, member, long_name)                                                      \
+    {                                                                                              \
+        name, SS_H5_F64, offsetof(stream_in_file, member), unit, long_name, NULL, 0, false         \
+    }
+
+static const ss_h5_field stream_field[] = {
+    {"what", SS_H5_TEXT, offsetof(stream_in_file, what), NULL, "copy, sum, update or message", NULL, 0, false},
+    STREAM("bytes", "B", bytes, "of the result"),
+    STREAM("seconds", "s", r.s.median, "median of the samples"),
+    STREAM("spread_s", "s", r.s.deviation, "standard deviation without outliers"),
+    {"samples", SS_H5_U32, offsetof(stream_in_file, r.s.n), "1", "how many there were", NULL, 0, false},
+    STREAM("q05_s", "s", r.s.q05, "quantile 0.05"),
+    STREAM("q25_s", "s", r.s.q25, "quantile 0.25"),
+    STREAM("q75_s", "s", r.s.q75, "quantile 0.75"),
+    STREAM("q95_s", "s", r.s.q95, "quantile 0.95"),
+    STREAM("memory_bound", "1", r.bound, "how far it waits for memory that other cores use too, 0 to 1"),
+};
+enum { STREAM_FIELDS = sizeof stream_field / sizeof stream_field[0] };
+
+static ss_status put_streams(ss_h5 *f, const ss_profile *p, ss_error *err)
+{
+    stream_in_file *row = ss_alloc((p->streams + 1) * sizeof *row);
+    if (!row)
+        return ss_fail_memory(err, "a profile's file", p->streams * sizeof *row);
+    for (uint32_t i = 0; i < p->streams; i++)
+        row[i] = (stream_in_file){ss_stream_name(p->stream[i].what), p->stream[i], (double)p->stream[i].bytes};
+    ss_status s = ss_h5_put_table(f, streams, stream_field, STREAM_FIELDS, row, sizeof *row, p->streams, err);
+    if (!s)
+        s = ss_h5_put_f64(f, streams, "interference", p->interference, err);
+    ss_free(row);
+    return s;
+}
+
+static ss_status get_streams(ss_h5 *f, ss_profile *p, ss_arena *arena, ss_error *err)
+{
+    void *at = NULL;
+    uint32_t rows = 0;
+    double interference = 0;
+    ss_status s = ss_h5_get_table(f, streams, stream_field, STREAM_FIELDS, sizeof(stream_in_file), 0, arena, &at,
+                                  &rows, err);
+    ss_stream_row *out = s ? NULL : ss_arena_take(arena, (rows + 1) * sizeof *out);
+    if (!s && !out)
+        s = ss_fail_memory(err, "a profile", rows * sizeof *out);
+    for (uint32_t i = 0; i < rows && !s; i++) {
+        const stream_in_file *x = (const stream_in_file *)at + i;
+        out[i] = x->r;
+        out[i].has_bound = true;
+        out[i].bytes = (int64_t)x->bytes;
+        s = ss_stream_parse(x->what, &out[i].what, err);
+        if (!s && !(x->bytes >= 1 && x->bytes < 0x1p62 && x->r.s.median > 0 && x->r.bound >= 0 && x->r.bound <= 1))
+            s = ss_fail(err, SS_EFORMAT, "%s of %g bytes, %g s, waits for memory %g of its time", x->what, x->bytes,
+                        x->r.s.median, x->r.bound);
+        if (s)
+            ss_fail_in(err, "%s: row %u of /%s", ss_h5_path(f), i + 1, streams);
+    }
+    if (!s)
+        s = ss_h5_get_f64(f, streams, "interference", &interference, err);
+    if (!s && !(interference >= 0 && interference <= 1000))
+        s = ss_fail(err, SS_EFORMAT, "%s: interference of /%s is %g", ss_h5_path(f), streams, interference);
+    return s ? s : take_streams(p, out, rows, interference, err);
+}
 
 static ss_status put_description(ss_h5 *f, const ss_profile *p, ss_error *err)
 {
@@ -245,6 +347,8 @@ static ss_status put(ss_h5 *f, const ss_profile *p, const row_in_file *row, cons
         s = put_description(f, p, err);
     if (!s)
         s = ss_h5_put_table(f, samples, sample_field, SAMPLE_FIELDS, sample, sizeof *sample, n, err);
+    if (!s && p->streams)
+        s = put_streams(f, p, err);
     return s;
 }
 
@@ -266,7 +370,7 @@ ss_status ss_profile_write(const char *path, const ss_profile *p, ss_error *err)
         n = 0;
         for (uint32_t i = 0; i < p->rows; i++) {
             const ss_profile_row *x = &p->row[i];
-            row[i] = (row_in_file){x->m, ss_phase_name(x->m.phase), x->s};
+            row[i] = (row_in_file){x->m, ss_phase_name(x->m.phase), x->s, x->m.has_bound};
             for (uint32_t k = 0; k < x->s.n; k++)
                 sample[n++] = (sample_in_file){i + 1, x->sample[k]};
         }
@@ -321,6 +425,7 @@ static ss_status add_rows(const char *path, ss_profile *p, const row_in_file *ro
     uint32_t at = 0;
     for (uint32_t i = 0; i < rows && !s; i++) {
         ss_measured m = row[i].m;
+        m.has_bound = row[i].crowded != 0;
         uint32_t first = at;
         while (at < n && sample[at].row == i + 1)
             seconds[at] = sample[at].seconds, at++;
@@ -356,6 +461,8 @@ static ss_status get(ss_h5 *f, ss_profile *p, ss_arena *arena, ss_error *err)
     double *seconds = s ? NULL : ss_arena_take(arena, (n + 1) * sizeof *seconds);
     if (!s && !seconds)
         s = ss_fail_memory(err, "a profile", n * sizeof *seconds);
+    if (!s && ss_h5_has(f, streams))
+        s = get_streams(f, p, arena, err);
     return s ? s : add_rows(ss_h5_path(f), p, row, rows, sample, n, seconds, err);
 }
 

@@ -23,6 +23,8 @@ struct ss_profiler {
     ss_names keys;       /* ids are rows of `of`, from 1 */
     ss_profiled *of;
     uint32_t cap, rows;
+    bool knows_streams;
+    double interference; /* of what is known; 0: not known */
 };
 
 /* Copied into the arena; NULL: no memory. */

@@ -1,6 +1,7 @@
 /* rounds.c - measuring: arrays and kernels of a batch of keys, then rounds over all of their phases. */
 #include "config.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
@@ -24,8 +25,9 @@ typedef struct bench {
     void *block[ARRAYS];
     uint32_t blocks;
     int64_t in_words[SS_MAX_INPUTS], out_words[SS_MAX_OUTPUTS];
-    double *sample[SS_PHASES]; /* [rounds] */
-    uint32_t n;
+    double *sample[SS_PHASES];  /* [rounds] */
+    double *crowded[SS_PHASES]; /* [crowded rounds] */
+    uint32_t n, n_crowded;
 } bench;
 
 typedef struct job {
@@ -36,6 +38,11 @@ typedef struct job {
     double began, bytes;
     char *other; /* what fills caches, of inputs that are cold */
     size_t other_bytes;
+    ss_crowd *crowd; /* NULL: nobody is beside */
+    ss_arena *memory; /* of streams */
+    ss_stream_row *stream;
+    uint32_t streams;
+    double interference;
     ss_status status;
     ss_error error;
 } job;
@@ -145,10 +152,12 @@ static ss_status make_weights(const job *j, bench *b, ss_error *err)
 
 static ss_status make_samples(const job *j, bench *b, ss_error *err)
 {
+    const ss_profiler_options *o = &j->p->options;
     for (int i = 0; i < SS_PHASES; i++)
         if (b->of->phase[i] &&
-            !(b->sample[i] = ss_alloc_zeroed(j->p->options.rounds, sizeof(double))))
-            return ss_fail_memory(err, "samples", j->p->options.rounds * sizeof(double));
+            (!(b->sample[i] = ss_alloc_zeroed(o->rounds, sizeof(double))) ||
+             (j->crowd && !(b->crowded[i] = ss_alloc_zeroed(o->crowded, sizeof(double))))))
+            return ss_fail_memory(err, "samples", o->rounds * sizeof(double));
     return SS_OK;
 }
 
@@ -232,8 +241,10 @@ static ss_status measure(job *j, bench *b, ss_phase phase, double *seconds)
     return s;
 }
 
-/* A round of the batch; without `counted` its times are forgotten. */
-static ss_status round_once(job *j, bool counted)
+typedef enum round_kind { ROUND_FORGOTTEN, ROUND_COUNTED, ROUND_CROWDED } round_kind;
+
+/* A round of the batch. */
+static ss_status round_once(job *j, round_kind what)
 {
     for (uint32_t k = j->first; k < j->end; k++) {
         bench *b = &j->bench[k];
@@ -242,10 +253,13 @@ static ss_status round_once(job *j, bool counted)
             ss_status s = b->of->phase[i] ? measure(j, b, (ss_phase)i, &seconds) : SS_OK;
             if (s)
                 return s;
-            if (counted && b->of->phase[i])
+            if (what == ROUND_COUNTED && b->of->phase[i])
                 b->sample[i][b->n] = seconds;
+            if (what == ROUND_CROWDED && b->of->phase[i])
+                b->crowded[i][b->n_crowded] = seconds;
         }
-        b->n += counted;
+        b->n += what == ROUND_COUNTED;
+        b->n_crowded += what == ROUND_CROWDED;
     }
     return SS_OK;
 }
@@ -266,6 +280,18 @@ static bool time_is_up(const job *j)
     return budget > 0 && ss_seconds_now() - j->began >= budget * share;
 }
 
+static ss_status crowded_rounds(job *j)
+{
+    const ss_profiler_options *o = &j->p->options;
+    ss_status s = SS_OK;
+    ss_crowd_stream(j->crowd, true);
+    for (uint32_t r = 0; r < o->crowded && !s && !(r && time_is_up(j)); r++)
+        if (!(s = look(j, o->warm_up + o->rounds)))
+            s = round_once(j, ROUND_CROWDED);
+    ss_crowd_stream(j->crowd, false);
+    return s;
+}
+
 static ss_status measure_batch(job *j)
 {
     ss_status s = SS_OK;
@@ -274,18 +300,39 @@ static ss_status measure_batch(job *j)
         s = make_bench(j, &j->bench[k], &j->error);
     for (uint32_t r = 0; r < o->warm_up && !s; r++)
         if (!(s = look(j, r)))
-            s = round_once(j, false);
+            s = round_once(j, ROUND_FORGOTTEN);
     for (uint32_t r = 0; r < o->rounds && !s && !(r && time_is_up(j)); r++)
         if (!(s = look(j, o->warm_up + r)))
-            s = round_once(j, true);
+            s = round_once(j, ROUND_COUNTED);
+    if (!s && j->crowd)
+        s = crowded_rounds(j);
     for (uint32_t k = j->first; k < j->end; k++)
         unmake(&j->bench[k]);
     return s;
 }
 
+/* What another core is there for, first of all: how much longer a stream takes beside a stream. */
+static ss_status measure_streams(job *j)
+{
+    const ss_profiler_options *o = &j->p->options;
+    ss_streams_options s = {.rounds = o->rounds,
+                            .warm_up = o->warm_up,
+                            .crowded = o->crowded,
+                            .least = 256,
+                            .most = 1 << 26};
+    if (o->beside < 0)
+        return SS_OK;
+    ss_status status = ss_crowd_new((uint32_t)o->beside, &j->crowd, &j->error);
+    if (status || j->p->knows_streams)
+        return status;
+    return ss_streams_measure(&s, j->crowd, j->watch, j->memory, &j->stream, &j->streams,
+                              &j->interference, &j->error);
+}
+
 static void *work(void *context)
 {
     job *j = context;
+    j->status = measure_streams(j);
     while (!j->status && j->end < j->p->keys.n) {
         double bytes = 0;
         j->first = j->end;
@@ -339,6 +386,21 @@ static ss_status make_other(job *j, ss_error *err)
 
 /* ---- results ------------------------------------------------------------------------------- */
 
+/* How much longer it takes beside a stream, against how much longer a stream does. */
+static ss_status find_bound(const job *j, const bench *b, int phase, ss_measured *m, ss_error *err)
+{
+    ss_statistics alone, beside;
+    ss_status s = ss_statistics_of(b->sample[phase], b->n, &alone, err);
+    if (!s)
+        s = ss_statistics_of(b->crowded[phase], b->n_crowded, &beside, err);
+    if (s)
+        return s;
+    double longer = alone.median > 0 ? beside.median / alone.median - 1 : 0;
+    m->has_bound = true;
+    m->bound = j->interference > 0 ? fmin(1, fmax(0, longer / j->interference)) : 0;
+    return SS_OK;
+}
+
 static ss_status take_results(const job *j, ss_profile *out, ss_error *err)
 {
     ss_status s = SS_OK;
@@ -352,9 +414,14 @@ static ss_status take_results(const job *j, ss_profile *out, ss_error *err)
                              .shape = b->of->shape,
                              .dtype = ss_dtype_name(def->out[0].dtype),
                              .phase = (ss_phase)i};
-            if (b->of->phase[i] && b->n)
+            if (b->of->phase[i] && b->n && b->n_crowded)
+                s = find_bound(j, b, i, &m, err);
+            if (b->of->phase[i] && b->n && !s)
                 s = ss_profile_add(out, &m, b->sample[i], b->n, err);
         }
+    out->stream = j->stream;
+    out->streams = j->streams;
+    out->interference = j->interference;
     return s;
 }
 
@@ -381,12 +448,13 @@ static bool ends_well(const job *j)
 
 ss_status ss_profiler_measure(ss_profiler *p, const ss_watch *w, ss_profile *out, ss_error *err)
 {
-    job j = {.p = p, .watch = w, .began = ss_seconds_now()};
-    j.bytes = p->options.memory_bytes > 0 ? p->options.memory_bytes : quarter_of_memory();
     ss_profile made = {0};
+    job j = {.p = p, .watch = w, .began = ss_seconds_now(), .memory = &made.memory};
+    j.interference = p->interference;
+    j.bytes = p->options.memory_bytes > 0 ? p->options.memory_bytes : quarter_of_memory();
     pthread_t thread;
     ss_status s = make_other(&j, err);
-    if (!s && !(j.bench = ss_alloc_zeroed(p->keys.n, sizeof *j.bench)))
+    if (!s && !(j.bench = ss_alloc_zeroed(p->keys.n + 1, sizeof *j.bench)))
         s = ss_fail_memory(err, "a profile", p->keys.n * sizeof *j.bench);
     for (uint32_t k = 0; k < p->keys.n && !s; k++)
         j.bench[k].of = &p->of[k + 1];
@@ -406,8 +474,11 @@ ss_status ss_profiler_measure(ss_profiler *p, const ss_watch *w, ss_profile *out
     if (!s)
         s = take_results(&j, &made, err);
     for (uint32_t k = 0; j.bench && k < p->keys.n; k++)
-        for (int i = 0; i < SS_PHASES; i++)
+        for (int i = 0; i < SS_PHASES; i++) {
             ss_free(j.bench[k].sample[i]);
+            ss_free(j.bench[k].crowded[i]);
+        }
+    ss_crowd_free(j.crowd);
     ss_free(j.bench);
     ss_free(j.other);
     if (s)

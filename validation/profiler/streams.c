@@ -8,32 +8,10 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "base/text.h"
+#include "io/measured.h"
 #include "validation/executor/copies.h"
 
 enum { ALIGNED = 64 };
-
-static const char *const names[SS_STREAMS] = {"copy", "sum", "update", "message"};
-
-const char *ss_stream_name(ss_stream s)
-{
-    return (unsigned)s < SS_STREAMS ? names[s] : "none";
-}
-
-ss_status ss_stream_parse(const char *text, ss_stream *out, ss_error *err)
-{
-    for (unsigned s = 0; s < SS_STREAMS; s++) {
-        *out = (ss_stream)s;
-        if (!strcmp(text, names[s]))
-            return SS_OK;
-    }
-    return ss_fail(err, SS_EINVAL, "stream %s: there are copy, sum, update and message", text);
-}
-
-double ss_stream_traffic(ss_stream s, double bytes)
-{
-    return s == SS_STREAM_SUM || s == SS_STREAM_UPDATE ? 3 * bytes : 2 * bytes;
-}
 
 /* One size of one of them. */
 typedef struct bench {
@@ -166,7 +144,7 @@ ss_status ss_streams_measure(const ss_streams_options *o, ss_crowd *crowd, const
         for (int k = 0; k < 3; k++)
             ss_free(b[i].block[k]);
     ss_free(b);
-    *row = out;
-    *rows = n;
+    *row = s ? NULL : out;
+    *rows = s ? 0 : n;
     return s;
 }

@@ -12,21 +12,9 @@
 
 #include "base/arena.h"
 #include "base/watch.h"
+#include "graph/lower.h"
 #include "validation/profiler/crowd.h"
 #include "validation/profiler/statistics.h"
-
-typedef enum ss_stream {
-    SS_STREAM_COPY,    /* to = from */
-    SS_STREAM_SUM,     /* to = from + and */
-    SS_STREAM_UPDATE,  /* to -= rate * from */
-    SS_STREAM_MESSAGE, /* to = from, which another core wrote */
-    SS_STREAMS
-} ss_stream;
-
-const char *ss_stream_name(ss_stream s); /* "copy", ... */
-ss_status ss_stream_parse(const char *text, ss_stream *out, ss_error *err);
-/* What it reads and writes, for a result of so many bytes: 2 or 3 times that. */
-double ss_stream_traffic(ss_stream s, double bytes);
 
 typedef struct ss_stream_row {
     ss_stream what;
