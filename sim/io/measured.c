@@ -10,12 +10,13 @@
 #include "io/measured_h5.h"
 #include "io/measured_tally.h"
 
-enum { COLUMNS = 9 };
+enum { COLUMNS = 10 };
 
-enum { KIND, ATTRIBUTES, SHAPE, DTYPE, PHASE, DEVICE, SECONDS, SPREAD_S, SAMPLES };
+enum { KIND, ATTRIBUTES, SHAPE, DTYPE, PHASE, DEVICE, SECONDS, SPREAD_S, SAMPLES, BOUND };
 
 static const char *const column_name[COLUMNS] = {
-    "kind", "attributes", "shape", "dtype", "phase", "device", "seconds", "spread_s", "samples"};
+    "kind",   "attributes", "shape",   "dtype",    "phase",
+    "device", "seconds",    "spread_s", "samples", "memory_bound"};
 
 const char *const *ss_measured_columns(uint32_t *n)
 {
@@ -107,6 +108,11 @@ static ss_status read_values(const char *const *text, ss_measured *row, int32_t 
         *bad = SAMPLES;
         s = read_samples(text[SAMPLES], &row->samples, err);
     }
+    if (!s && text[BOUND][0]) {
+        *bad = BOUND;
+        row->has_bound = true;
+        s = ss_parse_quantity(text[BOUND], SS_UNIT_NONE, &row->bound, err);
+    }
     return s;
 }
 
@@ -124,6 +130,8 @@ static int32_t refused_column(const ss_measured *row, const ss_error *err)
         return SPREAD_S;
     if (!row->device_kind[0])
         return DEVICE;
+    if (row->has_bound && !(row->bound >= 0 && row->bound <= 1))
+        return BOUND;
     if (err && !strncmp(err->text, "it took 0 ", 10))
         return SECONDS;
     if (err && !strncmp(err->text, "shape ", 6))

@@ -319,9 +319,11 @@ static ss_status read_row(reader *r, ss_error *err)
     if (s)
         return fail_column(r, SS_SAMPLES_BYTES, err);
     s = read_time(r, &row, &there, err);
-    if (!s && there && row.seconds > SS_SAMPLE_MOST_SECONDS) {
-        ss_fail(err, SS_EINVAL, "it took %g s: at most %g s is wanted", row.seconds,
-                SS_SAMPLE_MOST_SECONDS);
+    if (!s && there &&
+        (row.seconds > SS_SAMPLE_MOST_SECONDS || row.seconds < SS_SAMPLE_LEAST_SECONDS)) {
+        bool most = row.seconds > SS_SAMPLE_MOST_SECONDS;
+        ss_fail(err, SS_EINVAL, "it took %g s: at %s %g s is wanted", row.seconds,
+                most ? "most" : "least", most ? SS_SAMPLE_MOST_SECONDS : SS_SAMPLE_LEAST_SECONDS);
         return fail_column(
             r, *text_of(r, SS_SAMPLES_SECONDS) ? SS_SAMPLES_SECONDS : SS_SAMPLES_BANDWIDTH, err);
     }

@@ -32,9 +32,9 @@ static ss_status check_row(const ss_sample *s, const ss_pattern *pattern, uint32
     if (!(s->bytes >= 0 && s->bytes <= SS_SAMPLE_MOST_BYTES))
         return ss_fail(err, SS_EINVAL, "row %u: a size of %g bytes: from 0 to %g is wanted", i + 1,
                        s->bytes, SS_SAMPLE_MOST_BYTES);
-    if (!(s->seconds > 0 && s->seconds <= SS_SAMPLE_MOST_SECONDS))
-        return ss_fail(err, SS_EINVAL, "row %u: it took %g seconds: above 0, up to %g is wanted",
-                       i + 1, s->seconds, SS_SAMPLE_MOST_SECONDS);
+    if (!(s->seconds >= SS_SAMPLE_LEAST_SECONDS && s->seconds <= SS_SAMPLE_MOST_SECONDS))
+        return ss_fail(err, SS_EINVAL, "row %u: it took %g seconds: from %g to %g is wanted", i + 1,
+                       s->seconds, SS_SAMPLE_LEAST_SECONDS, SS_SAMPLE_MOST_SECONDS);
     if (!(s->weight > 0 && s->weight <= SS_SAMPLE_MOST_WEIGHT))
         return ss_fail(err, SS_EINVAL, "row %u: a weight of %g: above 0, up to %g is wanted", i + 1,
                        s->weight, SS_SAMPLE_MOST_WEIGHT);

@@ -37,6 +37,7 @@ typedef struct ss_sample {
 } ss_sample;
 
 #define SS_SAMPLE_MOST_BYTES 1e18
+#define SS_SAMPLE_LEAST_SECONDS 1e-15 /* errors are shares of times */
 #define SS_SAMPLE_MOST_SECONDS 1e9
 #define SS_SAMPLE_MOST_WEIGHT 1e12
 

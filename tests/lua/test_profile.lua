@@ -139,6 +139,41 @@ claim("a profile is written, read, and put together with another", function()
   os.remove(path)
 end)
 
+claim("beside another core streams are measured, and how far each time waits for memory", function()
+  local cores_here = io.popen "nproc":read "n"
+  fails("core 0 is to measure and to be beside what is measured", problem.profile, problem, problem:strategy "whole", { core = 0, beside = 0 })
+  fails("there is no core 99999", problem.profile, problem, problem:strategy "whole", { beside = 99999 })
+  if cores_here < 2 then return end
+  local p = problem:profile(problem:strategy "whole", { rounds = 3, warm_up = 1, core = 0, beside = 1, known = first })
+  equal(#p, #first) -- what was known is not measured again, the streams are
+  assert(not p.rows[1].memory_bound and p.interference >= 0)
+  local seen = {}
+  for _, row in ipairs(p.streams) do
+    seen[row.what] = (seen[row.what] or 0) + 1
+    assert(row.median > 0 and row.q05 <= row.q95 and row.memory_bound >= 0 and row.memory_bound <= 1)
+  end
+  equal(seen.copy, seen.message)
+  equal(seen.sum, seen.update)
+  equal(p.streams[seen.copy].bytes, 64 << 20)
+  local both = problem:profile(problem:strategy "data_parallel", { rounds = 3, warm_up = 1, core = 0, beside = 1, known = p })
+  local bounds = 0
+  for _, row in ipairs(both.rows) do bounds = bounds + (row.memory_bound and 1 or 0) end
+  equal(bounds, #both - #p)
+  both:write "beside.h5"
+  local back = soapstone.profile.read "beside.h5"
+  equal(back.interference, both.interference)
+  equal(#back.streams, #both.streams)
+  equal(back.streams[7].median, both.streams[7].median)
+  equal(back.rows[#back].memory_bound, both.rows[#both].memory_bound)
+  -- the costs of the profile and of its file know of them
+  local o = { model = mlp, topology = here, sync = "ring", costs = soapstone.costs.table(both), gather = true, partial_sums = true,
+    update_passes = 3, interference = both.interference }
+  local by_profile = soapstone.problem(o)
+  o.costs = soapstone.costs.table "beside.h5"
+  local by_file = soapstone.problem(o)
+  equal(by_profile:simulate(by_profile:strategy "data_parallel").step_time, by_file:simulate(by_file:strategy "data_parallel").step_time)
+end)
+
 claim("a problem takes the measured times, from the profile and from its file", function()
   local path = os.tmpname() .. ".h5"
   first:write(path)

@@ -113,7 +113,8 @@ static void measured_rows_must_make_sense(void)
     } bad[] = {
         {{"linaer", "p100", "", "8x4 < 8x2", "f32", 0, 1, 0, 0, false, 0}, "did you mean linear?"},
         {{"linear", "p100", "", "8x4 < 8x2", "f33", 0, 1, 0, 0, false, 0}, "f3"},
-        {{"linear", "", "", "8x4 < 8x2", "f32", 0, 1, 0, 0, false, 0}, "the device kind is missing"},
+        {{"linear", "", "", "8x4 < 8x2", "f32", 0, 1, 0, 0, false, 0},
+         "the device kind is missing"},
         {{"linear", "p100", "", "8x4 < 8x2", "f32", 0, -1, 0, 0, false, 0}, "it took -1 seconds"},
         {{"linear", "p100", "", "8x4 < 8x2", "f32", 0, NAN, 0, 0, false, 0}, "it took"},
         {{"linear", "p100", "", "8x4 < 8x2", "f32", 0, 1, -1, 0, false, 0}, "its spread is -1"},
@@ -123,12 +124,16 @@ static void measured_rows_must_make_sense(void)
         {{"linear", "p100", "", "8x4 < 8x2 < 3", "f32", 0, 1, 0, 0, false, 0}, "at \"< 3\""},
         {{"linear", "p100", "", "0x4 < 8x2", "f32", 0, 1, 0, 0, false, 0}, "at least 1"},
         {{"linear", "p100", "", "-8x4 < 8x2", "f32", 0, 1, 0, 0, false, 0}, "at \"-8x4"},
-        {{"linear", "p100", "", "8x4 < 8x99999999999999999999", "f32", 0, 1, 0, 0, false, 0}, "an extent"},
+        {{"linear", "p100", "", "8x4 < 8x99999999999999999999", "f32", 0, 1, 0, 0, false, 0},
+         "an extent"},
         {{"linear", "p100", "", "8x1x1x1x1x1 < 8", "f32", 0, 1, 0, 0, false, 0}, "at most 5"},
-        {{"linear", "p100", "bais=true", "8x4 < 8x2", "f32", 0, 1, 0, 0, false, 0}, "did you mean bias?"},
-        {{"linear", "p100", "bias", "8x4 < 8x2", "f32", 0, 1, 0, 0, false, 0}, "name=value is wanted"},
+        {{"linear", "p100", "bais=true", "8x4 < 8x2", "f32", 0, 1, 0, 0, false, 0},
+         "did you mean bias?"},
+        {{"linear", "p100", "bias", "8x4 < 8x2", "f32", 0, 1, 0, 0, false, 0},
+         "name=value is wanted"},
         {{"linear", "p100", "bias=7", "8x4 < 8x2", "f32", 0, 1, 0, 0, false, 0}, "bias is \"7\""},
-        {{"linear", "p100", "bias=true bias=true", "8 < 8", "f32", 0, 1, 0, 0, false, 0}, "there twice"},
+        {{"linear", "p100", "bias=true bias=true", "8 < 8", "f32", 0, 1, 0, 0, false, 0},
+         "there twice"},
         {{"linear", "p100", "", "8x4096 < 7x4096", "f32", 0, 1, 0, 0, false, 0},
          "shape 8x4096 < 7x4096: the output has 8 samples and input 1 has 7"},
         {{"add", "p100", "", "8x4 < 8x4, 9x4", "f32", 0, 1, 0, 0, false, 0}, "input 2 has 9"},
@@ -287,8 +292,60 @@ static void memory_without_a_bandwidth_takes_no_guess(void)
     ss_timer timer;
     ss_time time;
     CHECK_OK(ss_costs_timer(c, t, &timer, &err));
-    CHECK(timer.memory(timer.context, 1e6, (ss_device){1}, &time, &err) == SS_EINVAL, "no guess");
+    CHECK(timer.memory(timer.context, SS_STREAM_UPDATE, 1e6, (ss_device){1}, &time, &err) ==
+              SS_EINVAL,
+          "no guess");
     CHECK_TEXT(err.text, "device d1 has no memory bandwidth");
+    ss_costs_free(c);
+    ss_topology_free(t);
+}
+
+static double stream_seconds(const ss_timer *timer, ss_stream what, double bytes)
+{
+    ss_time time;
+    if (timer->memory(timer->context, what, bytes, (ss_device){1}, &time, &err))
+        return -1;
+    return ss_time_seconds(time);
+}
+
+/* Straight in logarithms between sizes (twice the bytes, four times as long: sqrt(2) the bytes take twice as long),
+ * as long as the least below it, in proportion beyond the largest; of another stream the roofline. */
+static void a_table_knows_of_memory_by_size(void)
+{
+    ss_topology *t =
+        devices(1, &(ss_device_def){.kind = "mine", .speed = 0.5, .memory_bytes_per_s = 1e9});
+    ss_costs *c = costs();
+    ss_timer timer;
+    ss_measured_stream row = {
+        .device_kind = "mine", .what = SS_STREAM_COPY, .bytes = 2000, .seconds = 4e-6};
+    CHECK_OK(ss_costs_begin_table(c, "here", &err));
+    CHECK_OK(ss_costs_add_stream(c, &row, &err));
+    row = (ss_measured_stream){.device_kind = "mine",
+                               .what = SS_STREAM_COPY,
+                               .bytes = 1000,
+                               .seconds = 1e-6,
+                               .has_bound = true,
+                               .bound = 0.5};
+    CHECK_OK(ss_costs_add_stream(c, &row, &err));
+    CHECK_OK(ss_costs_timer(c, t, &timer, &err));
+    CHECK(fabs(stream_seconds(&timer, SS_STREAM_COPY, 1000 * sqrt(2)) / (2 * 2e-6) - 1) < 1e-6,
+          "%g s", stream_seconds(&timer, SS_STREAM_COPY, 1000 * sqrt(2)));
+    CHECK(fabs(stream_seconds(&timer, SS_STREAM_COPY, 10) / (2 * 1e-6) - 1) < 1e-6, "%g s",
+          stream_seconds(&timer, SS_STREAM_COPY, 10));
+    CHECK(fabs(stream_seconds(&timer, SS_STREAM_COPY, 6000) / (2 * 12e-6) - 1) < 1e-6, "%g s",
+          stream_seconds(&timer, SS_STREAM_COPY, 6000));
+    CHECK(stream_seconds(&timer, SS_STREAM_SUM, 1e6) > 1e-3, "at 1 GB/s");
+    double least = timer.memory_bound(timer.context, SS_STREAM_COPY, 10, (ss_device){1});
+    double amid = timer.memory_bound(timer.context, SS_STREAM_COPY, 1500, (ss_device){1});
+    double unknown = timer.memory_bound(timer.context, SS_STREAM_SUM, 10, (ss_device){1});
+    CHECK(least == 0.5 && amid == 0.75 && unknown == 1, "%g, %g, %g", least, amid, unknown);
+    row.bytes = 0;
+    CHECK(ss_costs_add_stream(c, &row, &err) == SS_EINVAL);
+    CHECK_TEXT(err.text, "copy of 0 bytes took 1e-06 seconds");
+    row.bytes = 1;
+    row.bound = 2;
+    CHECK(ss_costs_add_stream(c, &row, &err) == SS_EINVAL);
+    CHECK_TEXT(err.text, "waits for memory 2 of its time");
     ss_costs_free(c);
     ss_topology_free(t);
 }
@@ -612,7 +669,7 @@ static void the_roofline_is_what_its_header_says(void)
     CHECK(ask(&timer, m, 1, SS_FORWARD, rows(m, 1, 0, 64), 1) == wanted, "%lld, not %lld",
           (long long)ask(&timer, m, 1, SS_FORWARD, rows(m, 1, 0, 64), 1), (long long)wanted);
     ss_time memory;
-    CHECK_OK(timer.memory(timer.context, 1e8, (ss_device){1}, &memory, &err));
+    CHECK_OK(timer.memory(timer.context, SS_STREAM_UPDATE, 1e8, (ss_device){1}, &memory, &err));
     CHECK(memory == llround(1e12 * (3e-6 + 1e8 / (732e9 * 0.75))), "%lld", (long long)memory);
     ss_costs_free(c);
     ss_model_free(m);
@@ -715,8 +772,9 @@ static void appended_sources_keep_their_scale(void)
     CHECK_OK(ss_costs_timer(roofline, t, &by_roofline, &err));
     CHECK(ask(&timer, m, 1, SS_FORWARD, rows(m, 1, 0, 64), 1) == 1500000000, "3 ms / 4 * 2");
     CHECK(ask(&timer, m, 2, SS_FORWARD, rows(m, 2, 0, 64), 1) == 10000000000, "its own: 5 ms * 2");
-    CHECK_OK(by_roofline.memory(by_roofline.context, 1e9, (ss_device){1}, &once, &err));
-    CHECK_OK(timer.memory(timer.context, 1e9, (ss_device){1}, &now, &err));
+    CHECK_OK(by_roofline.memory(by_roofline.context, SS_STREAM_UPDATE, 1e9, (ss_device){1}, &once,
+                                &err));
+    CHECK_OK(timer.memory(timer.context, SS_STREAM_UPDATE, 1e9, (ss_device){1}, &now, &err));
     CHECK(now >= 2 * once - 2 && now <= 2 * once + 2, "sums follow their roofline: %lld, %lld",
           (long long)now, (long long)once);
     ss_costs_free(plain);
@@ -834,6 +892,7 @@ int main(void)
     RUN(everything_that_no_source_knows_is_collected);
     RUN(a_kind_that_is_nearly_known_is_pointed_out);
     RUN(a_time_beyond_all_times_is_refused_by_name);
+    RUN(a_table_knows_of_memory_by_size);
     RUN(memory_without_a_bandwidth_takes_no_guess);
     RUN(given_times_are_of_a_part_or_shared_by_flop);
     RUN(operators_that_are_alike_have_given_times_of_their_own);

@@ -280,8 +280,8 @@ static void a_copy_of_costs_says_the_same(void)
         CHECK_OK(t2.part(t2.context, b.s.model, (ss_op){1}, SS_BACKWARD, &box, (ss_device){3}, &y,
                          &err));
         CHECK(x == y && x > 0);
-        CHECK_OK(b.timer.memory(b.timer.context, 1e9, (ss_device){3}, &x, &err));
-        CHECK_OK(t2.memory(t2.context, 1e9, (ss_device){3}, &y, &err));
+        CHECK_OK(b.timer.memory(b.timer.context, SS_STREAM_UPDATE, 1e9, (ss_device){3}, &x, &err));
+        CHECK_OK(t2.memory(t2.context, SS_STREAM_UPDATE, 1e9, (ss_device){3}, &y, &err));
         CHECK(y > 2 * x && y < 3 * x, "%lld against %lld", (long long)y, (long long)x);
         ss_costs_free(two);
     }

@@ -26,7 +26,7 @@ struct ss_crowd {
     void *at;
     size_t bytes;
     char *from, *to; /* of the stream */
-    bool failed; /* to be pinned */
+    bool failed;     /* to be pinned */
 };
 
 /* Four times the largest cache that the system tells of, and at least 64 MiB. */

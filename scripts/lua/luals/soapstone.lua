@@ -320,7 +320,9 @@ function topology:route_list() end
 function topology:close() end
 
 ---@class soapstone.profile
----@field rows { kind: string, attributes: string, shape: string, dtype: string, phase: string, device: string, median: number, mean: number, deviation: number, q05: number, q25: number, q75: number, q95: number, least: number, most: number, outliers: integer, samples: number[] }[]
+---@field rows { kind: string, attributes: string, shape: string, dtype: string, phase: string, device: string, median: number, mean: number, deviation: number, q05: number, q25: number, q75: number, q95: number, least: number, most: number, outliers: integer, samples: number[], memory_bound?: number }[]
+---@field streams { what: "copy"|"sum"|"update"|"message", bytes: integer, median: number, deviation: number, q05: number, q25: number, q75: number, q95: number, memory_bound: number }[]
+---@field interference number how much longer two streams of copies take beside each other; 0 unless measured
 ---@field device string the kind of device
 ---@field library string what computed the operators, with its version
 ---@field machine string
@@ -554,6 +556,7 @@ function problem:without_kernels(strategy) end
 
 ---@class soapstone.profile_options
 ---@field rounds? integer samples of each time; 15 unless given
+---@field beside? integer another core, from 0, which copies while each time is measured once more
 ---@field warm_up? integer rounds before, which are not counted
 ---@field budget? soapstone.quantity no round begins after so long, but the first
 ---@field core? integer of this machine, from 0, to measure on
