@@ -1,5 +1,5 @@
-/* prop_kernels_plain.c - kernels that wait for memory: functions of single numbers, sums, copies.  As
- * prop_kernels: with oneDNN, and in parts, they give the numbers of the slow twin, whose gradients are slopes.
+/* prop_kernels_plain.c - kernels that wait for memory: functions of single numbers, sums, copies, normalisation.
+ * As prop_kernels: with oneDNN, and in parts, they give the numbers of the slow twin, whose gradients are slopes.
  *
  *     prop_kernels_plain [COUNT [SEED]]      operators of each kind
  */
@@ -56,6 +56,20 @@ OF_ANY_SHAPE(sigmoid)
 OF_ANY_SHAPE(dropout)
 OF_ANY_SHAPE(scale)
 OF_ANY_SHAPE(flatten)
+OF_ANY_SHAPE(softmax)
+OF_ANY_SHAPE(batch_norm)
+OF_ANY_SHAPE(rms_norm)
+
+static void draw_layer_norm(ss_op_def *op)
+{
+    ss_shape in = any_shape();
+    must(op, "layer_norm", kernel_draw(0, 1) ? "bias=true" : "bias=false", 1, &in);
+}
+
+static void try_layer_norm(void)
+{
+    kernel_trials(count, seed, draw_layer_norm, fast);
+}
 
 /* Now and then longer than a block of the fast kernel. */
 static ss_shape of_several(void)
@@ -194,6 +208,10 @@ int main(int argc, char **argv)
     RUN(try_select);
     RUN(try_flatten);
     RUN(try_to_sequence);
+    RUN(try_softmax);
+    RUN(try_batch_norm);
+    RUN(try_layer_norm);
+    RUN(try_rms_norm);
     printf("# %llu slopes, %llu at corners\n", (unsigned long long)kernel_slopes,
            (unsigned long long)kernel_kinks);
     if (kernel_kinks * 10 > kernel_slopes)

@@ -73,7 +73,7 @@ double naive_derivative(int64_t activation, double x)
     }
 }
 
-void naive_softmax(int64_t n, int64_t step, const double *x, double *y)
+void naive_probabilities(int64_t n, int64_t step, const double *x, double *y)
 {
     double largest = x[0], sum = 0;
     for (int64_t i = 0; i < n; i++)
@@ -84,7 +84,7 @@ void naive_softmax(int64_t n, int64_t step, const double *x, double *y)
         y[i * step] = exp(x[i * step] - largest) / sum;
 }
 
-void naive_softmax_back(int64_t n, int64_t step, const double *y, const double *dy, double *dx)
+void naive_probabilities_back(int64_t n, int64_t step, const double *y, const double *dy, double *dx)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)

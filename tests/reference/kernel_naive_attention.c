@@ -69,7 +69,7 @@ static void look_from(const naive *n, look *k, int64_t s, int64_t l)
         for (int64_t b = 0; b < k->hidden; b++)
             k->weight[j] += k->u[b] * n->in[input][h + b];
     }
-    naive_softmax(k->source, 1, k->weight, k->weight);
+    naive_probabilities(k->source, 1, k->weight, k->weight);
     for (int64_t j = 0; j < k->source; j++) {
         int64_t h = source_at(n, s, j, &input);
         for (int64_t b = 0; b < k->hidden; b++)
@@ -128,7 +128,7 @@ static void look_back(naive *n, look *k, int64_t s, int64_t l)
             n->din[input][h + b] += k->weight[j] * k->dcontext[b];
         }
     }
-    naive_softmax_back(k->source, 1, k->weight, k->dweight, k->dweight);
+    naive_probabilities_back(k->source, 1, k->weight, k->dweight, k->dweight);
     for (int64_t b = 0; b < k->hidden; b++) {
         k->du[b] = 0;
         for (int64_t j = 0; j < k->source; j++) {
@@ -197,7 +197,7 @@ static void weigh(const naive *n, query *q, int64_t s, int64_t l, int64_t head)
         for (int64_t c = 0; c < q->size; c++)
             q->weight[j] += n->in[of][a + c] * n->in[in][b + c] * scale_of(q);
     }
-    naive_softmax(q->keys, 1, q->weight, q->weight);
+    naive_probabilities(q->keys, 1, q->weight, q->weight);
 }
 
 static void query_forward(naive *n, query *q, int64_t s, int64_t l, int64_t head)
@@ -224,7 +224,7 @@ static void query_backward(naive *n, query *q, int64_t s, int64_t l, int64_t hea
             n->din[in][b + c] += q->weight[j] * dy[c];
         }
     }
-    naive_softmax_back(q->keys, 1, q->weight, q->dweight, q->dweight);
+    naive_probabilities_back(q->keys, 1, q->weight, q->dweight, q->dweight);
     int64_t a = vector_at(n, q->size, s, l, head, Q, &of);
     for (int64_t j = 0; j < q->keys; j++) {
         int64_t b = vector_at(n, q->size, s, j, head, K, &in);

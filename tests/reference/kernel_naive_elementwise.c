@@ -111,3 +111,43 @@ static void mul_backward(naive *n)
 }
 
 const naive_kind naive_mul = {"mul", mul_forward, mul_backward};
+
+/* Softmax over the channels of each position. */
+
+static void each_position(naive *n, void (*of)(naive *, int64_t classes, int64_t step, int64_t at))
+{
+    int64_t i[SS_MAX_DIMS], next[SS_MAX_DIMS];
+    uint32_t channel = ss_op_channel(&n->op->out[0]);
+    ss_box first = n->main; /* the first class of every position */
+    first.hi[channel] = first.lo[channel] + 1;
+    for (bool more = naive_first(&first, i); more; more = naive_next(&first, i)) {
+        memcpy(next, i, sizeof next);
+        next[channel]++;
+        of(n, n->main.hi[channel] - n->main.lo[channel],
+           naive_place(&n->main, next) - naive_place(&n->main, i), naive_place(&n->main, i));
+    }
+}
+
+static void softmax_at(naive *n, int64_t classes, int64_t step, int64_t at)
+{
+    naive_probabilities(classes, step, n->in[0] + at, n->out[0] + at);
+}
+
+static void softmax_back_at(naive *n, int64_t classes, int64_t step, int64_t at)
+{
+    naive_probabilities_back(classes, step, n->out[0] + at, n->dout[0] + at, n->din[0] + at);
+}
+
+static ss_status softmax_forward(naive *n, ss_error *err)
+{
+    (void)err;
+    each_position(n, softmax_at);
+    return SS_OK;
+}
+
+static void softmax_backward(naive *n)
+{
+    each_position(n, softmax_back_at);
+}
+
+const naive_kind naive_softmax = {"softmax", softmax_forward, softmax_backward};

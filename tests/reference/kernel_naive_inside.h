@@ -21,6 +21,10 @@
     X(select)                                                                                      \
     X(flatten)                                                                                     \
     X(to_sequence)                                                                                 \
+    X(softmax)                                                                                     \
+    X(batch_norm)                                                                                  \
+    X(layer_norm)                                                                                  \
+    X(rms_norm)                                                                                    \
     X(linear)                                                                                      \
     X(embedding)                                                                                   \
     X(position)                                                                                    \
@@ -66,8 +70,8 @@ bool naive_next(const ss_box *b, int64_t *i);
 
 /* Softmax of the numbers x[0], x[step], ... x[(n - 1) step], and the gradient by them of what has gradient dy by
  * its result y; may be in place. */
-void naive_softmax(int64_t n, int64_t step, const double *x, double *y);
-void naive_softmax_back(int64_t n, int64_t step, const double *y, const double *dy, double *dx);
+void naive_probabilities(int64_t n, int64_t step, const double *x, double *y);
+void naive_probabilities_back(int64_t n, int64_t step, const double *y, const double *dy, double *dx);
 
 /* Of linear and linear_softmax: the product with its bias for element i of the output, and the gradients that
  * come of its gradient d. */

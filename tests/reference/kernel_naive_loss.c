@@ -31,7 +31,7 @@ static ss_status entropy_of(naive *n, const double *x, ss_error *err)
     const int32_t *label = n->label;
     for (int64_t p = 0; p < c.positions; p++) {
         int64_t at = first_of(&c, p);
-        naive_softmax(c.n, c.step, x + at, n->out[0] + at);
+        naive_probabilities(c.n, c.step, x + at, n->out[0] + at);
         if (label[p] < 0 || label[p] >= c.n)
             return ss_fail(err, SS_EINVAL, "a label is %d: classes are 0 to %lld", (int)label[p],
                            (long long)c.n - 1);

@@ -16,6 +16,9 @@
  * or over all its elements (squared_error), so that the losses of parts add up to that of the whole, and so do
  * their gradients.  Their outputs: probabilities; of squared_error the squared differences.
  *
+ * Statistics.  batch_norm normalises over what its part has, as libraries do: cut along anything but channels, its
+ * parts do not give the numbers of the whole.
+ *
  * Two are the makers of kernels: ss_kernels_maker (onednn.h), and a slow, obvious twin in tests/reference.
  */
 #ifndef SS_KERNEL_H
@@ -84,5 +87,7 @@ ss_status ss_kernel_check(const ss_op_def *op, const ss_box *main, ss_error *err
 bool ss_kernel_keeps(int64_t place);
 /* What scale multiplies by: models name no number.  Exact, so that it rounds nothing. */
 #define SS_KERNEL_SCALE 0.5f
+/* Added to a variance, or to a mean of squares, before its root is divided by. */
+#define SS_KERNEL_EPSILON 1e-5f
 
 #endif

@@ -15,7 +15,7 @@
 typedef struct attend {
     ss_onednn_part part;
     int64_t samples, steps, source, hidden, channels;
-    ss_onednn_softmax softmax;
+    ss_onednn_classes softmax;
     ss_onednn_function tanh;
     float *h, *dh;          /* samples x source x hidden */
     float *a, *da;          /* samples x steps x source */

@@ -326,3 +326,37 @@ static ss_status mul_backward(ss_onednn_part *part, const ss_kernel_io *io, unsi
 const ss_onednn_kind ss_onednn_mul = {
     "mul", sizeof(ss_onednn_part), nothing_to_make, mul_forward, mul_backward,
 };
+
+/* softmax */
+
+typedef struct softmax {
+    ss_onednn_part part;
+    ss_onednn_classes softmax;
+} softmax;
+
+static ss_status softmax_make(ss_onednn_part *part, ss_error *err)
+{
+    softmax *s = (softmax *)part;
+    ss_onednn_channels by = ss_onednn_by_channel(part);
+    return ss_onednn_softmax_make(part, &s->softmax, by.outer, by.channels, by.inner, err);
+}
+
+static ss_status softmax_forward(ss_onednn_part *part, const ss_kernel_io *io, ss_error *err)
+{
+    softmax *s = (softmax *)part;
+    return ss_onednn_softmax_forward(part, &s->softmax, io->in[0], io->out[0], err);
+}
+
+static ss_status softmax_backward(ss_onednn_part *part, const ss_kernel_io *io, unsigned what,
+                                  ss_error *err)
+{
+    (void)err;
+    if (ss_onednn_wants_input(io, what, 0))
+        ss_onednn_softmax_backward(&((softmax *)part)->softmax, io->out[0], io->out_gradient[0],
+                                   io->in_gradient[0]);
+    return SS_OK;
+}
+
+const ss_onednn_kind ss_onednn_softmax = {
+    "softmax", sizeof(softmax), softmax_make, softmax_forward, softmax_backward,
+};

@@ -24,7 +24,7 @@ typedef struct head {
 typedef struct block {
     int64_t first, rows; /* of the part's queries */
     int64_t keys;        /* looked at */
-    ss_onednn_softmax softmax;
+    ss_onednn_classes softmax;
 } block;
 
 typedef struct heads {

@@ -1,13 +1,11 @@
 /* kernel_loss.c - where a network ends: cross-entropy after a softmax, squared error. */
 #include "validation/operators/onednn_inside.h"
 
-#include "graph/op_kinds.h"
-
 /* softmax_cross_entropy */
 
 typedef struct entropy {
     ss_onednn_part part;
-    ss_onednn_softmax softmax;
+    ss_onednn_classes softmax;
     double count;
 } entropy;
 
@@ -15,13 +13,8 @@ static ss_status entropy_make(ss_onednn_part *part, ss_error *err)
 {
     entropy *e = (entropy *)part;
     e->count = ss_kernel_loss_count(part->kernel.op);
-    const ss_box *main = &part->kernel.main;
-    uint32_t channel = ss_op_channel(&part->kernel.op->out[0]);
-    int64_t outer = 1, inner = 1;
-    for (uint32_t d = 0; d < main->rank; d++)
-        *(d < channel ? &outer : &inner) *= d == channel ? 1 : ss_onednn_extent(main, d);
-    return ss_onednn_softmax_make(part, &e->softmax, outer, ss_onednn_extent(main, channel), inner,
-                                  err);
+    ss_onednn_channels by = ss_onednn_by_channel(part);
+    return ss_onednn_softmax_make(part, &e->softmax, by.outer, by.channels, by.inner, err);
 }
 
 static ss_status entropy_forward(ss_onednn_part *part, const ss_kernel_io *io, ss_error *err)

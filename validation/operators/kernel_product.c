@@ -118,7 +118,7 @@ const ss_onednn_kind ss_onednn_linear = {
 
 typedef struct classify {
     product product;
-    ss_onednn_softmax softmax;
+    ss_onednn_classes softmax;
     double count;
     float *gradient; /* of what the softmax was applied to */
 } classify;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "graph/op_kinds.h"
 
 #define KIND(name) &ss_onednn_##name,
 static const ss_onednn_kind *const kinds[] = {SS_ONEDNN_KINDS(KIND)};
@@ -113,6 +114,17 @@ ss_status ss_onednn_floats(ss_onednn_part *p, int64_t n, float **out, ss_error *
     ss_status s = ss_onednn_memory(p, (size_t)n * sizeof(float), &at, err);
     *out = at;
     return s;
+}
+
+ss_onednn_channels ss_onednn_by_channel(const ss_onednn_part *p)
+{
+    const ss_box *main = &p->kernel.main;
+    uint32_t channel = ss_op_channel(&p->kernel.op->out[0]);
+    ss_onednn_channels by = {1, ss_onednn_extent(main, channel), 1};
+    for (uint32_t d = 0; d < main->rank; d++)
+        if (d != channel)
+            *(d < channel ? &by.outer : &by.inner) *= ss_onednn_extent(main, d);
+    return by;
 }
 
 static void part_free(ss_kernel *k)

@@ -30,6 +30,10 @@
     X(select)                                                                                      \
     X(flatten)                                                                                     \
     X(to_sequence)                                                                                 \
+    X(softmax)                                                                                     \
+    X(batch_norm)                                                                                  \
+    X(layer_norm)                                                                                  \
+    X(rms_norm)                                                                                    \
     X(linear)                                                                                      \
     X(embedding)                                                                                   \
     X(position)                                                                                    \
@@ -90,6 +94,12 @@ static inline int64_t ss_onednn_extent(const ss_box *b, uint32_t d)
 {
     return b->hi[d] - b->lo[d];
 }
+/* A tensor, or a part of one, as outer x channels x inner. */
+typedef struct ss_onednn_channels {
+    int64_t outer, channels, inner;
+} ss_onednn_channels;
+ss_onednn_channels ss_onednn_by_channel(const ss_onednn_part *p); /* of its main box */
+
 /* Whether a gradient is asked for and there is a place for it. */
 static inline bool ss_onednn_wants_input(const ss_kernel_io *io, unsigned what, uint32_t i)
 {
@@ -212,26 +222,26 @@ ss_status ss_onednn_function_backward(ss_onednn_part *p, ss_onednn_function *f, 
 /* Probabilities (onednn_softmax.c) -------------------------------------------------------------------- */
 
 /* Softmax over the classes of an array outer x classes x inner. */
-typedef struct ss_onednn_softmax {
+typedef struct ss_onednn_classes {
     int64_t outer, classes, inner;
     ss_onednn_call call;
     float *row; /* scratch, a number for each inner index */
-} ss_onednn_softmax;
+} ss_onednn_classes;
 
-ss_status ss_onednn_softmax_make(ss_onednn_part *p, ss_onednn_softmax *s, int64_t outer,
+ss_status ss_onednn_softmax_make(ss_onednn_part *p, ss_onednn_classes *s, int64_t outer,
                                  int64_t classes, int64_t inner, ss_error *err);
 /* y may be x. */
-ss_status ss_onednn_softmax_forward(ss_onednn_part *p, ss_onednn_softmax *s, const float *x,
+ss_status ss_onednn_softmax_forward(ss_onednn_part *p, ss_onednn_classes *s, const float *x,
                                     float *y, ss_error *err);
 /* dx may be dy. */
-void ss_onednn_softmax_backward(const ss_onednn_softmax *s, const float *y, const float *dy,
+void ss_onednn_softmax_backward(const ss_onednn_classes *s, const float *y, const float *dy,
                                 float *dx);
 
 /* The sum over positions of -log y[label], by `count`; labels outer x inner.  SS_EINVAL: a label is no class. */
-ss_status ss_onednn_cross_entropy(const ss_onednn_softmax *s, const float *y, const int32_t *label,
+ss_status ss_onednn_cross_entropy(const ss_onednn_classes *s, const float *y, const int32_t *label,
                                   double count, double *loss, ss_error *err);
 /* Its gradient by what the softmax was applied to; labels are those of forward. */
-void ss_onednn_cross_entropy_backward(const ss_onednn_softmax *s, const float *y,
+void ss_onednn_cross_entropy_backward(const ss_onednn_classes *s, const float *y,
                                       const int32_t *label, double count, float *dx);
 
 #endif

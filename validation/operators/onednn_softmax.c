@@ -7,7 +7,7 @@
 
 /* oneDNN is quick where the classes of a position lie together.  Elsewhere (images) the passes are ours, over
  * positions that do, and the exponentials alone are oneDNN's. */
-ss_status ss_onednn_softmax_make(ss_onednn_part *p, ss_onednn_softmax *s, int64_t outer,
+ss_status ss_onednn_softmax_make(ss_onednn_part *p, ss_onednn_classes *s, int64_t outer,
                                  int64_t classes, int64_t inner, ss_error *err)
 {
     s->outer = outer;
@@ -34,7 +34,7 @@ ss_status ss_onednn_softmax_make(ss_onednn_part *p, ss_onednn_softmax *s, int64_
 }
 
 /* y = x minus the largest of its classes, for positions i of one outer index. */
-static void minus_largest(const ss_onednn_softmax *s, const float *x, float *y)
+static void minus_largest(const ss_onednn_classes *s, const float *x, float *y)
 {
     float *largest = s->row;
     int64_t inner = s->inner;
@@ -49,7 +49,7 @@ static void minus_largest(const ss_onednn_softmax *s, const float *x, float *y)
             y[c * inner + i] = x[c * inner + i] - largest[i];
 }
 
-static void over_sum(const ss_onednn_softmax *s, float *y)
+static void over_sum(const ss_onednn_classes *s, float *y)
 {
     float *sum = s->row;
     int64_t inner = s->inner;
@@ -64,7 +64,7 @@ static void over_sum(const ss_onednn_softmax *s, float *y)
             y[c * inner + i] /= sum[i];
 }
 
-ss_status ss_onednn_softmax_forward(ss_onednn_part *p, ss_onednn_softmax *s, const float *x,
+ss_status ss_onednn_softmax_forward(ss_onednn_part *p, ss_onednn_classes *s, const float *x,
                                     float *y, ss_error *err)
 {
     if (s->inner > 1) {
@@ -91,7 +91,7 @@ static void backward_row(int64_t classes, const float *y, const float *dy, float
         dx[c] = y[c] * (dy[c] - sum);
 }
 
-static void backward_image(const ss_onednn_softmax *s, const float *y, const float *dy, float *dx)
+static void backward_image(const ss_onednn_classes *s, const float *y, const float *dy, float *dx)
 {
     float *sum = s->row;
     int64_t inner = s->inner;
@@ -106,7 +106,7 @@ static void backward_image(const ss_onednn_softmax *s, const float *y, const flo
             dx[c * inner + i] = y[c * inner + i] * (dy[c * inner + i] - sum[i]);
 }
 
-void ss_onednn_softmax_backward(const ss_onednn_softmax *s, const float *y, const float *dy,
+void ss_onednn_softmax_backward(const ss_onednn_classes *s, const float *y, const float *dy,
                                 float *dx)
 {
     int64_t image = s->classes * s->inner;
@@ -119,7 +119,7 @@ void ss_onednn_softmax_backward(const ss_onednn_softmax *s, const float *y, cons
 }
 
 /* A probability too small for a float counts as the least that is not, so that a loss ends at 87. */
-ss_status ss_onednn_cross_entropy(const ss_onednn_softmax *s, const float *y, const int32_t *label,
+ss_status ss_onednn_cross_entropy(const ss_onednn_classes *s, const float *y, const int32_t *label,
                                   double count, double *loss, ss_error *err)
 {
     double sum = 0;
@@ -136,7 +136,7 @@ ss_status ss_onednn_cross_entropy(const ss_onednn_softmax *s, const float *y, co
     return SS_OK;
 }
 
-void ss_onednn_cross_entropy_backward(const ss_onednn_softmax *s, const float *y,
+void ss_onednn_cross_entropy_backward(const ss_onednn_classes *s, const float *y,
                                       const int32_t *label, double count, float *dx)
 {
     int64_t n = s->outer * s->classes * s->inner;
