@@ -88,6 +88,39 @@ static void conv_transpose2d(void)
     kernel_trials(count, seed, draw_conv_transpose2d, fast);
 }
 
+static void draw_pool2d(ss_op_def *op)
+{
+    ss_status s;
+    do {
+        char attrs[256];
+        int n = draw_window(attrs, sizeof attrs, 1, 2);
+        snprintf(attrs + n, sizeof attrs - (size_t)n, " type=%s",
+                 kernel_draw(0, 1) ? "max" : "avg");
+        ss_shape in = images(kernel_draw(1, 9));
+        s = make(op, "pool2d", attrs, 1, &in);
+    } while (s);
+}
+
+static void pool2d(void)
+{
+    kernel_trials(count, seed, draw_pool2d, fast);
+}
+
+static void draw_upsample2d(ss_op_def *op)
+{
+    char attrs[64];
+    snprintf(attrs, sizeof attrs, "factor_h=%d factor_w=%d", (int)kernel_draw(1, 4),
+             (int)kernel_draw(1, 4));
+    ss_shape in = images(kernel_draw(1, 9));
+    if (make(op, "upsample2d", attrs, 1, &in))
+        exit(1);
+}
+
+static void upsample2d(void)
+{
+    kernel_trials(count, seed, draw_upsample2d, fast);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -102,6 +135,8 @@ int main(int argc, char **argv)
     RUN(conv2d);
     RUN(conv2d_norm);
     RUN(conv_transpose2d);
+    RUN(pool2d);
+    RUN(upsample2d);
     printf("# %llu slopes, %llu at corners\n", (unsigned long long)kernel_slopes,
            (unsigned long long)kernel_kinks);
     if (kernel_kinks * 10 > kernel_slopes)

@@ -41,6 +41,8 @@
     X(attention)                                                                                   \
     X(conv2d)                                                                                      \
     X(conv_transpose2d)                                                                            \
+    X(pool2d)                                                                                      \
+    X(upsample2d)                                                                                  \
     X(multihead_attention)                                                                         \
     X(softmax_cross_entropy)                                                                       \
     X(linear_softmax)                                                                              \
