@@ -57,6 +57,30 @@ claim("strategies compute what the whole model computes", function()
   end
 end)
 
+claim("a transformer computes the same however it is cut", function()
+  for _, name in ipairs { "gpt", "bert" } do
+    local m = require("models." .. name) { batch = 4, layers = 2, hidden = 24, heads = 2, sequence = 10, vocab = 50, dtype = "f32" }
+    local p = problem_of(m, 2, { gather = true, partial_sums = true, update_passes = 3 })
+    for _, strategy in ipairs { "data_parallel", "model_parallel" } do
+      equal(#p:without_kernels(p:strategy(strategy)), 0)
+      proves(p, p:strategy(strategy))
+    end
+  end
+end)
+
+claim("batch_norm cut by samples has statistics of each part, and cut by channels those of the whole", function()
+  local m = require("soapstone.model").new { name = "normal", dtype = "f32" }
+  local x = m:batch_norm("norm", m:linear("fc", m:input("x", { 8, 6 }), { out = 6 }))
+  m:squared_error("loss", m:relu("relu", x))
+  local p = problem_of(m, 2, { gather = true, partial_sums = true, update_passes = 3 })
+  local channels = p:strategy "whole"
+  channels:set("norm", { degrees = { c = 2 }, devices = { 1, 2 } })
+  proves(p, channels)
+  local samples = p:strategy "whole"
+  samples:set("norm", { degrees = { n = 2 }, devices = { 1, 2 } })
+  assert(p:proof(samples, { pinned = false }).outputs > 1e-3)
+end)
+
 claim("an executed step is a result like any other", function()
   local results, losses = problem:execute(problem:strategy "data_parallel", { steps = 3, warmup = 1, pinned = false })
   equal(#results, 3)

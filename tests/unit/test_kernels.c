@@ -229,6 +229,72 @@ static void values_are_packed_head_by_head(void)
     ss_kernel_free(k);
 }
 
+/* Of a whole operator with one input: forward, and the gradient of its input where `dx` is there. */
+static void run_one(const char *kind, const char *attrs, const ss_shape *in, const float *x,
+                    const float *const *weight, float *y, const float *dy, float *dx)
+{
+    ss_op_def op;
+    ss_kernel *k;
+    CHECK_OK(make(&op, kind, attrs, 1, in));
+    CHECK_OK(make_whole(&op, &k));
+    ss_kernel_io io = {.in = {x}, .out = {y}, .out_gradient = {dy}, .in_gradient = {dx}};
+    for (uint32_t w = 0; w < op.weights; w++)
+        io.weight[w] = weight[w];
+    CHECK_OK(k->forward(k, &io, &err));
+    if (dx)
+        CHECK_OK(k->backward(k, &io, SS_OF_INPUTS, &err));
+    ss_kernel_free(k);
+}
+
+/* Of -1, 1, 3 and 5: mean 2, variance 5, mean of squares 9. */
+static void normalising_is_what_it_says(void)
+{
+    const float x[4] = {-1, 1, 3, 5}, scale[4] = {1, 2, 1, -1}, shift[4] = {0, 10, 0, 1};
+    const float *const weight[2] = {scale, shift};
+    float y[4];
+    double root = 1 / sqrt(5 + 1e-5);
+    run_one("layer_norm", "", (ss_shape[]){SHAPE(1, 4)}, x, weight, y, NULL, NULL);
+    CHECK(near(y[0], (float)(-3 * root)) && near(y[1], (float)(10 - 2 * root)) &&
+              near(y[3], (float)(1 - 3 * root)),
+          "%g %g %g", y[0], y[1], y[3]);
+    run_one("batch_norm", "", (ss_shape[]){SHAPE(4, 1)}, x, (const float *[]){&scale[1], &shift[1]},
+            y, NULL, NULL);
+    CHECK(near(y[0], (float)(10 - 6 * root)) && near(y[2], (float)(10 + 2 * root)), "%g %g", y[0],
+          y[2]);
+    run_one("rms_norm", "", (ss_shape[]){SHAPE(1, 4)}, x, weight, y, NULL, NULL);
+    CHECK(near(y[0], -1.0f / 3) && near(y[1], 2.0f / 3) && near(y[3], -5.0f / 3), "%g %g %g", y[0],
+          y[1], y[3]);
+}
+
+/* What is dropped is 0, what is kept is made larger; the constant of scale is a half. */
+static void numbers_by_themselves_are_what_they_say(void)
+{
+    const float x[3] = {-2, 0.5f, 3}, dy[3] = {5, 7, 11};
+    float y[3], dx[3];
+    run_one("relu", "", (ss_shape[]){SHAPE(1, 3)}, x, NULL, y, dy, dx);
+    CHECK(y[0] == 0 && y[1] == 0.5f && y[2] == 3, "%g %g %g", y[0], y[1], y[2]);
+    CHECK(dx[0] == 0 && dx[1] == 7 && dx[2] == 11, "%g %g %g", dx[0], dx[1], dx[2]);
+    run_one("scale", "", (ss_shape[]){SHAPE(1, 3)}, x, NULL, y, dy, dx);
+    CHECK(y[2] == 1.5f && dx[2] == 5.5f, "%g %g", y[2], dx[2]);
+    run_one("dropout", "", (ss_shape[]){SHAPE(1, 3)}, x, NULL, y, dy, dx);
+    for (int i = 0; i < 3; i++)
+        CHECK(ss_kernel_keeps(i) ? near(y[i], x[i] / 0.9f) && near(dx[i], dy[i] / 0.9f)
+                                 : y[i] == 0 && dx[i] == 0,
+              "%g %g", y[i], dx[i]);
+}
+
+/* Two channels of 1 x 3 pixels. */
+static void copies_are_what_they_say(void)
+{
+    const float x[6] = {1, 2, 3, 4, 5, 6}, dy[6] = {1, 2, 3, 4, 5, 6};
+    const float pixels[6] = {1, 4, 2, 5, 3, 6}, channels[6] = {1, 3, 5, 2, 4, 6};
+    float y[6], dx[6];
+    run_one("to_sequence", "", (ss_shape[]){SHAPE(1, 2, 1, 3)}, x, NULL, y, dy, dx);
+    CHECK(!memcmp(y, pixels, sizeof y) && !memcmp(dx, channels, sizeof dx), "%g %g", y[1], dx[1]);
+    run_one("flatten", "", (ss_shape[]){SHAPE(1, 2, 1, 3)}, x, NULL, y, dy, dx);
+    CHECK(!memcmp(y, x, sizeof y) && !memcmp(dx, dy, sizeof dx), "%g %g", y[1], dx[1]);
+}
+
 /* Every kind: awkward enough that each asks for all that it may ask for. */
 static const struct {
     const char *kind, *attrs;
@@ -243,6 +309,15 @@ static const struct {
     {"lstm", "hidden=3 bias=true", 1, {IN(2, 3, 4)}},
     {"attention", "", 3, {IN(2, 3, 4), IN(2, 2, 4), IN(2, 1, 4)}},
     {"multihead_attention", "heads=2", 1, {IN(2, 130, 12)}},
+    {"tanh", "", 1, {IN(2, 3)}},
+    {"dropout", "", 1, {IN(2, 3)}},
+    {"add", "activation=gelu", 2, {IN(2, 3), IN(2, 3)}},
+    {"softmax", "", 1, {IN(2, 3, 4, 5)}},
+    {"concat", "axis=c", 2, {IN(2, 3), IN(2, 1)}},
+    {"batch_norm", "", 1, {IN(2, 3, 4, 5)}},
+    {"layer_norm", "", 1, {IN(2, 3)}},
+    {"layer_norm", "", 1, {IN(2, 3, 4, 5)}},
+    {"rms_norm", "", 1, {IN(2, 3, 4, 5)}},
 };
 
 enum { EVERY = sizeof every / sizeof every[0] };
@@ -334,6 +409,9 @@ int main(void)
     RUN(a_loss_is_a_mean_over_positions_of_the_whole);
     RUN(an_lstm_step_is_what_it_says);
     RUN(values_are_packed_head_by_head);
+    RUN(normalising_is_what_it_says);
+    RUN(numbers_by_themselves_are_what_they_say);
+    RUN(copies_are_what_they_say);
     RUN(a_failed_making_leaves_nothing);
     RUN(it_runs_on_the_thread_that_calls_and_asks_for_no_memory);
     ss_kernels_free(kernels);
