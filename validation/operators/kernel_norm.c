@@ -115,12 +115,22 @@ static ss_status norm_backward(ss_onednn_part *part, const ss_kernel_io *io, uns
 
 /* batch_norm */
 
+/* oneDNN is quick with what it knows as images: rows of channels are the pixels of one image, channels last. */
+static dnnl_memory_desc_t as_images(const ss_onednn_channels *by)
+{
+    dnnl_memory_desc_t images;
+    if (by->inner > 1)
+        return ss_onednn_dense(4, (int64_t[]){by->outer, by->channels, by->inner, 1});
+    (void)dnnl_memory_desc_init_by_tag(&images, 4, (dnnl_dims_t){1, by->channels, by->outer, 1},
+                                       dnnl_f32, dnnl_nhwc);
+    return images;
+}
+
 static ss_status batch_make(ss_onednn_part *part, ss_error *err)
 {
     norm *k = (norm *)part;
     k->by = ss_onednn_by_channel(part);
-    dnnl_memory_desc_t data = ss_onednn_dense(
-        k->by.inner > 1 ? 3 : 2, (int64_t[]){k->by.outer, k->by.channels, k->by.inner});
+    dnnl_memory_desc_t data = as_images(&k->by);
     dnnl_batch_normalization_desc_t forward, backward;
     ss_status s = ss_onednn_status(
         dnnl_batch_normalization_forward_desc_init(&forward, dnnl_forward_training, &data,
