@@ -314,6 +314,7 @@ static const struct {
     {"add", "activation=gelu", 2, {IN(2, 3), IN(2, 3)}},
     {"softmax", "", 1, {IN(2, 3, 4, 5)}},
     {"concat", "axis=c", 2, {IN(2, 3), IN(2, 1)}},
+    {"batch_norm", "", 1, {IN(4, 3)}},
     {"batch_norm", "", 1, {IN(2, 3, 4, 5)}},
     {"layer_norm", "", 1, {IN(2, 3)}},
     {"layer_norm", "", 1, {IN(2, 3, 4, 5)}},
