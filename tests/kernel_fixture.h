@@ -309,8 +309,9 @@ typedef struct kernel_cut {
     uint32_t degree[SS_MAX_DIMS], parts;
 } kernel_cut;
 
-/* Parts that normalise over a batch do so over their own share of it: other numbers than the whole's, unless only
- * channels are cut. */
+/* What convolves and then normalises over the batch is cut by channels alone.  Cut otherwise, parts have statistics
+ * of their own; and of the few windows of a small part, results may be so near each other that what normalisation
+ * makes of them is rounding. */
 static bool kernel_changes(const ss_op_def *op, uint32_t d)
 {
     for (uint32_t a = 0; a < ss_op_kind_attrs(op->kind); a++)

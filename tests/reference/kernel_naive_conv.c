@@ -70,8 +70,6 @@ typedef struct stages {
     double *product, *normal, *gradient;
 } stages;
 
-static const double epsilon = 1e-5;
-
 static bool normalises(const naive *n)
 {
     return strcmp(n->op->kind->name, "conv2d") == 0 && ss_kernel_attr(n->op, "norm");
@@ -107,7 +105,7 @@ static void normalise(const naive *n, const double *x, double *y)
         for (bool more = naive_first(&n->main, i); more; more = naive_next(&n->main, i))
             if (i[1] == c) {
                 int64_t at = naive_place(&n->main, i);
-                y[at] = a * (x[at] - mean) / sqrt(variance + epsilon) + b;
+                y[at] = a * (x[at] - mean) / sqrt(variance + (double)SS_KERNEL_EPSILON) + b;
             }
     }
 }
@@ -121,7 +119,7 @@ static void normalise_back(naive *n, const double *x, double *d)
         int64_t w = AT(&n->weight_box[scale], c);
         double mean, variance, count = 0, sum = 0, along = 0;
         moments(n, x, c, &mean, &variance);
-        double root = sqrt(variance + epsilon);
+        double root = sqrt(variance + (double)SS_KERNEL_EPSILON);
         for (bool more = naive_first(&n->main, i); more; more = naive_next(&n->main, i))
             if (i[1] == c) {
                 int64_t at = naive_place(&n->main, i);

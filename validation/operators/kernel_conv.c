@@ -47,8 +47,6 @@ typedef struct slide {
     float *gradient, *gradients_of_norm; /* of the product; of scale, then of shift */
 } slide;
 
-static const float epsilon = 1e-5F;
-
 /* Geometry */
 
 static int64_t least(int64_t a, int64_t b)
@@ -259,9 +257,9 @@ static ss_status make_norm(slide *c, ss_error *err)
     unsigned flags = dnnl_use_scale | dnnl_use_shift;
     dnnl_batch_normalization_desc_t d;
     ss_onednn_call *f = &c->normalise, *b = &c->normalise_back;
-    ss_status s = ss_onednn_status(
-        dnnl_batch_normalization_forward_desc_init(&d, dnnl_forward_training, &y, epsilon, flags),
-        "a normalisation", err);
+    ss_status s = ss_onednn_status(dnnl_batch_normalization_forward_desc_init(
+                                       &d, dnnl_forward_training, &y, SS_KERNEL_EPSILON, flags),
+                                   "a normalisation", err);
     if (!s)
         s = ss_onednn_call_make(p, f, "a normalisation", &d, NULL, err);
     if (!s)
@@ -278,9 +276,9 @@ static ss_status make_norm(slide *c, ss_error *err)
         s = ss_onednn_keeps(p, f, DNNL_ARG_VARIANCE, err);
     if (s)
         return s;
-    s = ss_onednn_status(
-        dnnl_batch_normalization_backward_desc_init(&d, dnnl_backward, &y, &y, epsilon, flags),
-        "a normalisation's gradient", err);
+    s = ss_onednn_status(dnnl_batch_normalization_backward_desc_init(&d, dnnl_backward, &y, &y,
+                                                                     SS_KERNEL_EPSILON, flags),
+                         "a normalisation's gradient", err);
     if (!s)
         s = ss_onednn_call_make(p, b, "a normalisation's gradient", &d, f, err);
     if (!s)
