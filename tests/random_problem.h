@@ -127,11 +127,13 @@ static const ss_op_kind odd[] = {
      .forward = odd_forward},
 };
 
+static bool random_odd_kinds = true; /* also those; false: built-in ones alone */
+
 static const ss_op_kind *random_kind(void)
 {
     uint32_t kinds;
     const ss_op_kind *const *kind = ss_op_kinds(&kinds);
-    return chance(20) ? &odd[draw(0, 2)] : kind[draw(0, kinds - 1)];
+    return random_odd_kinds && chance(20) ? &odd[draw(0, 2)] : kind[draw(0, kinds - 1)];
 }
 
 /* The same operator once more, with the same weights: an unrolled step, maybe cut in another way.

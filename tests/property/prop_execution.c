@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "graph/op_kinds.h"
 #include "random_problem.h"
 #include "reference/kernel_naive.h"
 #include "validation/executor/execution.h"
@@ -22,6 +23,34 @@ static uint64_t seed, count = 400, seed_of_case;
 static bool is_float(ss_dtype t)
 {
     return t != SS_I64 && t != SS_I32 && t != SS_I8;
+}
+
+/* Layers that slide windows over images one behind the other, as random operators hardly ever are.  None
+ * normalises: such an operator is not cut here, and a second one takes away what the first one's weights do, so
+ * that their gradients are rounding. */
+static void add_image_layers(ss_model *m)
+{
+    static const char *const kinds[] = {"conv2d", "conv2d", "conv_transpose2d", "pool2d",
+                                        "upsample2d"};
+    ss_tensor x = {1};
+    for (int i = 0, wanted = (int)draw(2, 5), layers = 0; i < 40 && layers < wanted; i++) {
+        char name[20];
+        snprintf(name, sizeof name, "layer%d", i);
+        ss_op_spec spec = ss_op_spec_start(
+            ss_op_kind_find(kinds[draw(0, (int64_t)(sizeof kinds / sizeof *kinds) - 1)]), name);
+        for (uint32_t a = 0; a < ss_op_kind_attrs(spec.kind); a++)
+            if (strcmp(spec.kind->attr[a].name, "norm") != 0)
+                spec.attr[a] = attribute(&spec.kind->attr[a]);
+        spec.inputs = 1;
+        spec.in = &x;
+        ss_op op;
+        if (ss_model_add(m, &spec, &op, &err))
+            continue;
+        x = m->op[op.i].out[0];
+        layers++;
+        if (ss_shape_elements(&m->tensor[x.i].shape) > MOST_ELEMENTS)
+            return;
+    }
 }
 
 /* What nobody reads ends in a loss, so that a gradient comes back from everywhere. */
@@ -251,9 +280,23 @@ static void free_side(side *s)
 
 static uint32_t tried;
 
+/* What alone may not be executed: parts that would have to exchange more than the task graph has. */
+static bool splits_classes(const ss_strategy *s)
+{
+    for (uint32_t i = 1; i <= s->model->ops; i++) {
+        const ss_op_def *def = s->model->op[i].def;
+        if (strcmp(def->kind->name, "linear_softmax") == 0 &&
+            s->config[i].degree[ss_op_channel(&def->out[0])] > 1)
+            return true;
+    }
+    return false;
+}
+
 static const char *one_case(void)
 {
     ss_model *m = random_model();
+    if (chance(50))
+        add_image_layers(m);
     add_losses(m);
     ss_topology *t = mesh((uint32_t)draw(1, 4));
     ss_lower_options o = draw_options();
@@ -263,12 +306,13 @@ static const char *one_case(void)
     net_must(ss_strategy_new(m, t, &one.strategy, &err), &err);
     draw_strategy(cut.strategy);
     ss_status b = execute(&one, m, t, &o), a = b ? b : execute(&cut, m, t, &o);
-    if (a == SS_EUNSUPPORTED) { /* a kind that has no kernels, or classes that are split */
+    if (a == SS_EUNSUPPORTED) {
+        wrong = splits_classes(cut.strategy) ? NULL : err.text;
         free_side(&cut);
         free_side(&one);
         ss_topology_free(t);
         ss_model_free(m);
-        return NULL;
+        return wrong;
     }
     tried++;
     if (getenv("SHOW")) {
@@ -327,11 +371,12 @@ static void a_strategy_computes_what_the_whole_computes(void)
         CHECK(!wrong, "%s (prop_execution 1 %llu)", wrong, (unsigned long long)seed_of_case);
     }
     printf("%u of %llu could be executed\n", tried, (unsigned long long)count);
-    CHECK(tried > count / 30 || count < 100, "too few");
+    CHECK(tried > count * 8 / 10 || count < 100, "too few");
 }
 
 int main(int argc, char **argv)
 {
+    random_odd_kinds = false; /* which have no kernels */
     count = argc > 1 ? strtoull(argv[1], NULL, 10) : count;
     seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     printf("seed %llu, %llu cases\n", (unsigned long long)seed, (unsigned long long)count);
