@@ -110,6 +110,8 @@ static const ss_lua_method functions[] = {
     {"chance", ss_lua_chance_new, "(options) -> chance: which times are drawn"},
     {"collective", ss_lua_collective,
      "(options) -> table: an operation between devices, and its closed form"},
+    {"compare", ss_lua_compare,
+     "(simulated, measured) -> table: errors, and how far the orders agree"},
     {"inspect", ss_lua_inspect, "(path, { json = }) -> text: what is in a record"},
     {"nearest", nearest, "(word, list) -> word or nil: the one that was meant"},
     {"pairs", ss_lua_ordered_pairs, "(table): pairs in the order of the keys"},

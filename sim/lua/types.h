@@ -137,6 +137,7 @@ int ss_lua_problem_profile(lua_State *L); /* problem:profile */
 int ss_lua_dag_start(lua_State *L);     /* dag.start */
 int ss_lua_run_new(lua_State *L);       /* soapstone.run */
 int ss_lua_record(lua_State *L);        /* soapstone.record */
+int ss_lua_compare(lua_State *L);
 int ss_lua_inspect(lua_State *L);       /* soapstone.inspect */
 int ss_lua_repair(lua_State *L);        /* soapstone.repair */
 

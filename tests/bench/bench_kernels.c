@@ -140,6 +140,26 @@ int main(int argc, char **argv)
     MEASURE("multihead_attention", "heads=8 causal=true", SHAPE(4, 512, 1536));
     MEASURE("multihead_attention", "heads=8 fused=false", SHAPE(4, 512, 1536));
     MEASURE("multihead_attention", "heads=4", SHAPE(8, 64, 768));
+    /* LeNet's and AlexNet's windows, the latter on images of 64 x 64 */
+    MEASURE("conv2d", "out=6 kernel_h=5 kernel_w=5 padding_h=2 padding_w=2 activation=tanh",
+            SHAPE(64, 1, 28, 28));
+    MEASURE("conv2d", "out=16 kernel_h=5 kernel_w=5 activation=tanh", SHAPE(64, 6, 14, 14));
+    MEASURE("conv2d",
+            "out=64 kernel_h=11 kernel_w=11 stride_h=4 stride_w=4 padding_h=2 padding_w=2 "
+            "activation=relu",
+            SHAPE(16, 3, 64, 64));
+    MEASURE("conv2d", "out=192 kernel_h=5 kernel_w=5 padding_h=2 padding_w=2 activation=relu",
+            SHAPE(16, 64, 7, 7));
+    MEASURE("conv2d", "out=384 kernel_h=3 kernel_w=3 padding_h=1 padding_w=1 activation=relu",
+            SHAPE(16, 192, 13, 13));
+    MEASURE("conv2d", "out=256 kernel_h=3 kernel_w=3 padding_h=1 padding_w=1 groups=2",
+            SHAPE(16, 384, 13, 13));
+    MEASURE("conv_transpose2d",
+            "out=64 kernel_h=4 kernel_w=4 stride_h=2 stride_w=2 padding_h=1 padding_w=1",
+            SHAPE(16, 128, 14, 14));
+    MEASURE("pool2d", "type=avg kernel_h=2 kernel_w=2 stride_h=2 stride_w=2", SHAPE(64, 6, 28, 28));
+    MEASURE("pool2d", "type=max kernel_h=3 kernel_w=3 stride_h=2 stride_w=2",
+            SHAPE(16, 64, 15, 15));
     ss_kernels_free(kernels);
     return 0;
 }

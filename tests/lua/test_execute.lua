@@ -27,7 +27,28 @@ local problem = problem_of(mlp, 2, { gather = true, partial_sums = true, update_
 local available, why = pcall(problem.execute, problem, problem:strategy "whole", { steps = 1, pinned = false })
 
 if not available then
-  claim("a build without kernels says what is missing and how to get it", function()
+  -- By hand: errors 0.1, -0.2, 0 and 0.5; of six pairs one is against (the last two); ranks 1 2 3 4 and 1 2 4 3.
+claim("times are compared by errors and by order", function()
+  local c = soapstone.compare({ 1.1, 1.6, 5, 6 }, { 1, 2, 5, 4 })
+  local function near(a, b) assert(math.abs(a - b) < 1e-12, ("%s is not %s"):format(a, b)) end
+  equal(c.n, 4)
+  near(c.mean, 0.1)
+  near(c.mean_absolute, 0.2)
+  near(c.median, 0.15)
+  near(c.q90, 0.2 + 0.7 * 0.3)
+  near(c.most, 0.5)
+  near(c.kendall, 4 / 6)
+  near(c.spearman, 1 - 6 * 2 / (4 * 15))
+  local one = soapstone.compare({ 1, 1 }, { 1, 2 })
+  assert(one.kendall == nil and one.spearman == nil)
+  near(soapstone.compare({ 1, 1, 2 }, { 1, 2, 3 }).kendall, 2 / math.sqrt(2 * 3))
+  fails("2 simulated times and 1 measured ones are no pairs", soapstone.compare, { 1, 2 }, { 1 })
+  fails("pair 2: 0 s simulated and 1 s measured", soapstone.compare, { 1, 0 }, { 1, 1 })
+  fails("there are no times to compare", soapstone.compare, {}, {})
+  fails("element 1 of the second list is a text", soapstone.compare, { 1 }, { "x" })
+end)
+
+claim("a build without kernels says what is missing and how to get it", function()
     contains(why, "this build has no oneDNN: install libdnnl-dev (Debian) and configure again")
   end)
   check.done()

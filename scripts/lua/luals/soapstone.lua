@@ -22,6 +22,12 @@
 ---@field unit soapstone.unit_module
 local soapstone = {}
 
+---How far simulated times are from measured ones, as shares of these, and whether they are in the same order.
+---@param simulated number[] seconds
+---@param measured number[] seconds
+---@return { n: integer, mean: number, mean_absolute: number, median: number, q90: number, most: number, kendall?: number, spearman?: number }
+function soapstone.compare(simulated, measured) end
+
 ---What is in a file: a record, a strategy, a task graph.
 ---@param path string
 ---@param options? { json?: boolean }
