@@ -65,19 +65,24 @@ static void do_row(const ss_copy *c, float *restrict to, const float *restrict f
         memcpy(to, from, (size_t)n * sizeof *to);
         return;
     case SS_COPY_ADD:
+#pragma omp simd
         for (int64_t i = 0; i < n; i++)
             to[i] += from[i];
         return;
     case SS_COPY_SUM: {
         const float *restrict and = c->and;
+#pragma omp simd
         for (int64_t i = 0; i < n; i++)
             to[i] = from[i] + and[i];
         return;
     }
-    case SS_COPY_STEP:
+    case SS_COPY_STEP: {
+        float rate = c->rate;
+#pragma omp simd
         for (int64_t i = 0; i < n; i++)
-            to[i] -= c->rate * from[i];
+            to[i] -= rate * from[i];
         return;
+    }
     case SS_COPY_ZERO:
         memset(to, 0, (size_t)n * sizeof *to);
         return;

@@ -21,8 +21,8 @@ struct ss_crowd {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     order order;      /* NONE: none, or obeyed */
-    bool streams;     /* it has begun */
-    atomic_bool stop; /* the stream ends */
+    bool busy;        /* it streams, or is awake */
+    atomic_bool stop; /* that ends */
     void *at;
     size_t bytes;
     char *from, *to; /* of the stream */
@@ -65,11 +65,11 @@ static void stream(ss_crowd *c)
         memcpy(c->to + at, c->from + at, CHUNK);
 }
 
-static void tell(ss_crowd *c, bool streams)
+static void tell(ss_crowd *c, bool busy)
 {
     pthread_mutex_lock(&c->mutex);
     c->order = ORDER_NONE;
-    c->streams = streams;
+    c->busy = busy;
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->mutex);
 }
@@ -89,11 +89,12 @@ static void *obey(void *context)
             return NULL;
         if (what == ORDER_REWRITE)
             rewrite(c->at, c->bytes);
-        tell(c, what == ORDER_STREAM);
-        if (what == ORDER_STREAM) {
+        tell(c, true);
+        if (what == ORDER_STREAM)
             stream(c);
-            tell(c, false);
-        }
+        while (!atomic_load_explicit(&c->stop, memory_order_relaxed))
+            ;
+        tell(c, false);
     }
 }
 
@@ -150,14 +151,19 @@ ss_status ss_crowd_new(uint32_t core, ss_crowd **out, ss_error *err)
 
 void ss_crowd_stream(ss_crowd *c, bool on)
 {
-    if (on) {
-        atomic_store(&c->stop, false);
-        command(c, ORDER_STREAM);
+    if (!on) {
+        ss_crowd_rest(c);
         return;
     }
+    atomic_store(&c->stop, false);
+    command(c, ORDER_STREAM);
+}
+
+void ss_crowd_rest(ss_crowd *c)
+{
     atomic_store(&c->stop, true);
     pthread_mutex_lock(&c->mutex);
-    while (c->streams)
+    while (c->busy)
         pthread_cond_wait(&c->changed, &c->mutex);
     pthread_mutex_unlock(&c->mutex);
 }
@@ -166,6 +172,7 @@ void ss_crowd_rewrite(ss_crowd *c, void *at, size_t bytes)
 {
     c->at = at;
     c->bytes = bytes;
+    atomic_store(&c->stop, false);
     command(c, ORDER_REWRITE);
 }
 

@@ -133,6 +133,19 @@ static ss_status row_of(ss_profiler *p, const ss_profiled *x, const char *key, u
     return s;
 }
 
+/* Whether the operator before it that has its weight comes just before it but for those of its own layer: a step of
+ * a recurrent layer, whose weights are still where the step before left them. */
+static bool weights_are_at_hand(const ss_model *m, ss_op op)
+{
+    const ss_op_row *row = &m->op[op.i];
+    for (uint32_t before = op.i; row->def->weights && before-- > 1;) {
+        const ss_op_row *other = &m->op[before];
+        if (other->def->weights)
+            return other->weight[0].i == row->weight[0].i;
+    }
+    return false;
+}
+
 static ss_status add_key(ss_profiler *p, const ss_profiled *x, ss_text *key, ss_error *err)
 {
     const ss_op_row *op = &x->model->op[x->op.i];
@@ -157,6 +170,10 @@ static ss_status add_key(ss_profiler *p, const ss_profiled *x, ss_text *key, ss_
         if (s)
             return s;
         p->rows += !p->of[id].phase[i];
+        if (i == SS_FORWARD && weights_are_at_hand(x->model, x->op))
+            p->of[id].again++;
+        else if (i == SS_FORWARD)
+            p->of[id].fresh++;
         p->of[id].phase[i] = true;
     }
     return SS_OK;
@@ -184,13 +201,22 @@ ss_status ss_profiler_add(ss_profiler *p, const ss_model *m, ss_op op, const ss_
 
 ss_status ss_profiler_add_strategy(ss_profiler *p, const ss_strategy *s, ss_error *err)
 {
+    uint32_t devices = s->topology->devices;
+    bool *used = ss_alloc_zeroed((size_t)devices + 1, sizeof *used);
+    if (!used)
+        return ss_fail_memory(err, "a profiler", devices * sizeof *used);
     ss_status status = SS_OK;
+    p->strategies++;
     for (uint32_t i = 1; i <= s->ops && !status; i++)
         for (uint32_t k = 0; k < s->config[i].parts && !status; k++) {
             ss_box main;
             ss_strategy_part_box(s, (ss_op){i}, k, &main);
             status = ss_profiler_add(p, s->model, (ss_op){i}, &main, err);
+            p->working_bytes += ss_profiled_bytes(s->model, (ss_op){i}, &main);
+            p->devices += !used[s->config[i].device[k].i];
+            used[s->config[i].device[k].i] = true;
         }
+    ss_free(used);
     return status;
 }
 

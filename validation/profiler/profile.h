@@ -7,8 +7,10 @@
  *
  * Measuring goes in rounds over all rows in turn, one measurement each, so that a machine that drifts does so under
  * all rows alike.  One measurement is one call of a kernel between two readings of CLOCK_MONOTONIC, on a thread of its
- * own, after what it reads was put in place: "warm", its inputs (backward: the gradients that come in) were written just
- * before, as by who makes them; "cold", so much else was written since that no cache holds them.
+ * own, after what it reads was put in place: "warm", as much went through the caches as the strategies that were added
+ * have in arrays on a device, on average (not before a part that goes on with the weights of the part before it), and then its
+ * inputs (backward: the gradients that come in) were written, as by who makes them; "cold", so much else was written that
+ * no cache holds them.
  *
  * The file is a table of measured times (io/measured_h5.h) with more columns and the single samples.
  */

@@ -12,6 +12,7 @@ typedef struct ss_profiled {
     ss_box main;
     const char *attributes, *shape; /* in the profiler's memory */
     bool phase[SS_PHASES];          /* to be measured */
+    uint32_t fresh, again; /* parts of strategies with the key: whose weights others come between, or were just used */
 } ss_profiled;
 
 struct ss_profiler {
@@ -23,10 +24,14 @@ struct ss_profiler {
     ss_names keys;       /* ids are rows of `of`, from 1 */
     ss_profiled *of;
     uint32_t cap, rows;
+    double working_bytes; /* of all arrays of one device, summed over `devices` devices of strategies that were added */
+    uint32_t devices, strategies;
     bool knows_streams;
     double interference; /* of what is known; 0: not known */
 };
 
+/* Of all arrays of a part, gradients included; what a kernel keeps for itself is not known. */
+double ss_profiled_bytes(const ss_model *m, ss_op op, const ss_box *main);
 /* Copied into the arena; NULL: no memory. */
 const char *ss_profile_keep(ss_arena *a, const char *text);
 /* Room for one row more; its texts and samples are copied. */

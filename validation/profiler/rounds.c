@@ -36,7 +36,7 @@ typedef struct job {
     bench *bench; /* [keys] */
     uint32_t first, end; /* of the batch */
     double began, bytes;
-    char *other; /* what fills caches, of inputs that are cold */
+    char *other; /* what goes through the caches before each measurement */
     size_t other_bytes;
     ss_crowd *crowd; /* NULL: nobody is beside */
     ss_arena *memory; /* of streams */
@@ -70,18 +70,22 @@ static int64_t words_weight(const ss_op_def *def, uint32_t w, const ss_box *main
     return ss_box_elements(&b);
 }
 
-/* Of all arrays, gradients included; what a kernel keeps for itself is not known. */
-static double bytes_of(const ss_profiled *x)
+double ss_profiled_bytes(const ss_model *m, ss_op op, const ss_box *main)
 {
-    const ss_op_def *def = x->model->op[x->op.i].def;
+    const ss_op_def *def = m->op[op.i].def;
     double words = 0;
     for (uint32_t v = 0; v < def->inputs; v++)
-        words += 2.0 * (double)words_in(def, v, &x->main);
+        words += 2.0 * (double)words_in(def, v, main);
     for (uint32_t o = 0; o < def->outputs; o++)
-        words += 2.0 * (double)words_out(def, o, &x->main);
+        words += 2.0 * (double)words_out(def, o, main);
     for (uint32_t w = 0; w < def->weights; w++)
-        words += 2.0 * (double)words_weight(def, w, &x->main);
-    return words * sizeof(float) + (double)ss_values_label_bytes(x->model, x->op, &x->main);
+        words += 2.0 * (double)words_weight(def, w, main);
+    return words * sizeof(float) + (double)ss_values_label_bytes(m, op, main);
+}
+
+static double bytes_of(const ss_profiled *x)
+{
+    return ss_profiled_bytes(x->model, x->op, &x->main);
 }
 
 static void *array(bench *b, int64_t words, ss_error *err)
@@ -211,9 +215,11 @@ static void rewrite(const void *at, int64_t words)
 static void prepare(job *j, const bench *b, ss_phase phase)
 {
     const ss_op_def *def = b->of->model->op[b->of->op.i].def;
-    if (j->other)
+    if (j->other && (j->p->options.cold || b->of->fresh >= b->of->again))
         memset(j->other, ++j->other[0], j->other_bytes);
-    else if (phase == SS_FORWARD)
+    if (j->p->options.cold)
+        return;
+    if (phase == SS_FORWARD)
         for (uint32_t v = 0; v < def->inputs; v++)
             rewrite(b->io.in[v], b->in_words[v]);
     else
@@ -280,6 +286,14 @@ static bool time_is_up(const job *j)
     return budget > 0 && ss_seconds_now() - j->began >= budget * share;
 }
 
+/* Whether all that a step touches fits in the largest cache: then it is there, whoever computes beside, and nobody waits
+ * for memory.  A stream beside would drive it out, which no part of such a step does. */
+static bool fits_in_caches(const ss_profiler *p)
+{
+    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    return p->strategies && p->working_bytes / p->strategies < (double)cache;
+}
+
 static ss_status crowded_rounds(job *j)
 {
     const ss_profiler_options *o = &j->p->options;
@@ -304,7 +318,7 @@ static ss_status measure_batch(job *j)
     for (uint32_t r = 0; r < o->rounds && !s && !(r && time_is_up(j)); r++)
         if (!(s = look(j, o->warm_up + r)))
             s = round_once(j, ROUND_COUNTED);
-    if (!s && j->crowd)
+    if (!s && j->crowd && !fits_in_caches(j->p))
         s = crowded_rounds(j);
     for (uint32_t k = j->first; k < j->end; k++)
         unmake(&j->bench[k]);
@@ -374,14 +388,16 @@ static double quarter_of_memory(void)
     return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 4;
 }
 
-/* Four times the largest cache that the system tells of, and at least 64 MiB. */
+/* Of inputs that are cold more than caches hold.  Else as much as a device of the strategies has in its arrays: between
+ * two tasks of one operator come those of all others, and what caches keep of it is what that leaves. */
 static ss_status make_other(job *j, ss_error *err)
 {
-    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    j->other_bytes = cache > 1L << 24 ? 4 * (size_t)cache : (size_t)1 << 26;
-    j->other = j->p->options.cold ? ss_alloc_zeroed(j->other_bytes, 1) : NULL;
-    return j->p->options.cold && !j->other ? ss_fail_memory(err, "what fills caches", j->other_bytes)
-                                           : SS_OK;
+    const ss_profiler *p = j->p;
+    size_t all = ss_crowd_stream_bytes();
+    double working = p->devices ? p->working_bytes / p->devices : 0;
+    j->other_bytes = p->options.cold || working >= (double)all ? all : (size_t)working;
+    j->other = j->other_bytes ? ss_alloc_zeroed(j->other_bytes, 1) : NULL;
+    return j->other_bytes && !j->other ? ss_fail_memory(err, "what fills caches", j->other_bytes) : SS_OK;
 }
 
 /* ---- results ------------------------------------------------------------------------------- */
@@ -416,6 +432,8 @@ static ss_status take_results(const job *j, ss_profile *out, ss_error *err)
                              .phase = (ss_phase)i};
             if (b->of->phase[i] && b->n && b->n_crowded)
                 s = find_bound(j, b, i, &m, err);
+            else
+                m.has_bound = j->crowd && fits_in_caches(j->p);
             if (b->of->phase[i] && b->n && !s)
                 s = ss_profile_add(out, &m, b->sample[i], b->n, err);
         }
