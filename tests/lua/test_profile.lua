@@ -172,6 +172,7 @@ claim("beside another core streams are measured, and how far each time waits for
   o.costs = soapstone.costs.table "beside.h5"
   local by_file = soapstone.problem(o)
   equal(by_profile:simulate(by_profile:strategy "data_parallel").step_time, by_file:simulate(by_file:strategy "data_parallel").step_time)
+  os.remove "beside.h5"
 end)
 
 claim("a problem takes the measured times, from the profile and from its file", function()

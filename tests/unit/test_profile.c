@@ -414,5 +414,7 @@ int main(void)
     RUN(new_rows_are_added_to_those_of_a_profile);
     RUN(a_profile_of_another_version_is_refused);
     RUN(nothing_is_left_behind);
+    if (!check_failed && system("rm -rf " HERE))
+        check_failed++;
     return DONE();
 }

@@ -1,0 +1,60 @@
+---@meta soapstone.accuracy
+-- For editors: what scripts/lua/soapstone/accuracy.lua offers.
+
+---@class soapstone.accuracy_module
+---@field classes string[] "sample", "parameter", "attribute", "operator", "mixed"
+---@field switches { name: string, without: table }[] what is left out, one at a time
+local accuracy = {}
+
+---@class soapstone.accuracy_options
+---@field model soapstone.model
+---@field each? integer strategies of each class; 2 unless given
+---@field rounds? integer over all of them in turn; 4 unless given
+---@field steps? integer of each in a round; 5 unless given
+---@field warmup? integer steps before, which are not counted; 2 unless given
+---@field profile_rounds? integer samples of each time; 15 unless given
+---@field seed? integer of strategies and of what is computed
+---@field sync? "ring"|"parameter_server"
+---@field pinned? boolean each device has a core of its own
+---@field known? soapstone.profile what it has is not measured
+---@field progress? boolean
+
+---@class soapstone.accuracy_row
+---@field class string
+---@field name string
+---@field strategy soapstone.strategy
+---@field steps number[] executed, in the order of rounds, seconds
+---@field median number of these
+---@field simulated number seconds
+---@field error number simulated / median - 1
+---@field repeatability number how far the first half of the rounds is from the second
+---@field tasks integer
+---@field measured soapstone.result a step of the last round
+---@field result soapstone.result the simulated step
+
+---@class soapstone.accuracy_report
+---@field rows soapstone.accuracy_row[]
+---@field comparison { n: integer, mean: number, mean_absolute: number, median: number, q90: number, most: number, kendall?: number, spearman?: number }
+---@field floor { n: integer, mean: number, mean_absolute: number, median: number, q90: number, most: number, kendall?: number, spearman?: number }
+---@field kinds { name: string, tasks: integer, simulated: number, measured: number }[] seconds, summed over all strategies
+---@field without { name: string, comparison: table }[]
+---@field profile soapstone.profile
+---@field problem soapstone.problem
+---@field measured_times integer that are new in the profile
+---@field profile_seconds number
+
+---Profiles, simulates and executes strategies of a model on two cores of this machine.
+---@param options soapstone.accuracy_options
+---@return soapstone.accuracy_report
+function accuracy.run(options) end
+
+---@param problem soapstone.problem on two devices
+---@param options? { each?: integer, seed?: integer }
+---@return { class: string, strategy: soapstone.strategy }[]
+function accuracy.strategies(problem, options) end
+
+---@param profile? soapstone.profile whose messages are those of the link
+---@return soapstone.topology
+function accuracy.cores(profile) end
+
+return accuracy
