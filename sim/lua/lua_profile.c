@@ -276,9 +276,21 @@ static int profile_read(lua_State *L)
     return 1;
 }
 
-/* profile.merge { first, second, ... } -> profile: of what several have, the last one's */
+typedef struct merge_options {
+    bool pool;
+} merge_options;
+
+static const ss_opt merge_list[] = {{.name = "pool",
+                                     .kind = SS_OPT_FLAG,
+                                     .at = offsetof(merge_options, pool),
+                                     .help = "of what several have, the samples of all"},
+                                    {0}};
+
+/* profile.merge({ first, second, ... }, { pool = }) -> profile: of what several have, the last one's */
 static int profile_merge(lua_State *L)
 {
+    merge_options o;
+    ss_lua_opts(L, 2, merge_list, "profile.merge", &o);
     lua_settop(L, 1);
     if (!lua_istable(L, 1))
         return ss_lua_refuse(L, "profile.merge takes a list of profiles, not %s",
@@ -295,7 +307,8 @@ static int profile_merge(lua_State *L)
                                  ss_lua_kind_of(L, -1));
 
         ss_error err;
-        if (ss_profile_merge(out, box->object, &err)) {
+        if (o.pool ? ss_profile_pool(out, box->object, &err)
+                   : ss_profile_merge(out, box->object, &err)) {
             ss_fail_in(&err, "profile.merge: element %u", i);
             return ss_lua_raise(L, &err);
         }

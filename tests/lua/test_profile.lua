@@ -139,6 +139,23 @@ claim("a profile is written, read, and put together with another", function()
   os.remove(path)
 end)
 
+claim("profiles of one kind are pooled: the samples of both, in the order of the list", function()
+  local again = problem:profile(problem:strategy "whole", few)
+  local both = soapstone.profile.merge({ first, again }, { pool = true })
+  equal(#both, #first)
+  for i, row in ipairs(both.rows) do
+    equal(#row.samples, 6)
+    for k = 1, 3 do
+      equal(row.samples[k], first.rows[i].samples[k])
+      equal(row.samples[3 + k], again.rows[i].samples[k])
+    end
+    local sorted = table.move(row.samples, 1, 6, 1, {})
+    table.sort(sorted)
+    assert(math.abs(row.median - (sorted[3] + sorted[4]) / 2) <= 1e-15)
+  end
+  fails("unknown option 'pol'; did you mean 'pool'?", soapstone.profile.merge, { first }, { pol = true })
+end)
+
 claim("beside another core streams are measured, and how far each time waits for memory", function()
   local cores_here = io.popen "nproc":read "n"
   fails("core 0 is to measure and to be beside what is measured", problem.profile, problem, problem:strategy "whole", { core = 0, beside = 0 })

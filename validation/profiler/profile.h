@@ -63,6 +63,10 @@ void ss_profile_free(ss_profile *p); /* what is in it */
  * Refuses (SS_EINVAL) another device kind, version, kind of inputs or element type; an empty one takes them over. */
 ss_status ss_profile_merge(ss_profile *into, const ss_profile *from, ss_error *err);
 
+/* The same, but of a key that both have the samples of both, as if they were of one run of so many more rounds; bounds,
+ * streams and interference are means, by the number of samples. */
+ss_status ss_profile_pool(ss_profile *into, const ss_profile *from, ss_error *err);
+
 /* Refuses a file there that is no profile: what is written replaces it.  None there is well. */
 ss_status ss_profile_check_place(const char *path, ss_error *err);
 /* HDF5, whole or not at all, in the place of what is there: docs/file-format.md. */

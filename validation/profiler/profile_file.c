@@ -157,6 +157,73 @@ ss_status ss_profile_add_to_costs(const ss_profile *p, const char *name, ss_cost
     return s;
 }
 
+static double mean_of(double a, uint32_t n, double b, uint32_t m)
+{
+    return (a * n + b * m) / ((double)n + m);
+}
+
+static ss_status pool_row(ss_profile *into, const ss_profile_row *row, ss_error *err)
+{
+    uint32_t at = find(into, &row->m), n = at < into->rows ? into->row[at].s.n : 0;
+    double *sample = ss_alloc((n + (size_t)row->s.n) * sizeof *sample);
+    ss_measured m = row->m;
+    if (!sample)
+        return ss_fail_memory(err, "a profile", row->s.n * sizeof *sample);
+    if (n) {
+        const ss_measured *old = &into->row[at].m;
+        memcpy(sample, into->row[at].sample, n * sizeof *sample);
+        m.has_bound = m.has_bound || old->has_bound;
+        m.bound = !old->has_bound ? m.bound : row->m.has_bound ? mean_of(old->bound, n, m.bound, row->s.n) : old->bound;
+    }
+    memcpy(sample + n, row->sample, row->s.n * sizeof *sample);
+    ss_status s = ss_profile_add(into, &m, sample, n + row->s.n, err);
+    ss_free(sample);
+    return s;
+}
+
+/* Of the same streams and sizes; others take the place of those there. */
+static ss_status pool_streams(ss_profile *into, const ss_profile *from, ss_error *err)
+{
+    bool same = into->streams == from->streams;
+    for (uint32_t i = 0; same && i < from->streams; i++)
+        same = into->stream[i].what == from->stream[i].what && into->stream[i].bytes == from->stream[i].bytes;
+    if (!same)
+        return take_streams(into, from->stream, from->streams, from->interference, err);
+    uint32_t n = from->streams ? into->stream[0].s.n : 0, m = from->streams ? from->stream[0].s.n : 0;
+    for (uint32_t i = 0; i < from->streams; i++) {
+        ss_statistics *a = &into->stream[i].s;
+        const ss_statistics *b = &from->stream[i].s;
+        a->median = mean_of(a->median, n, b->median, m);
+        a->mean = mean_of(a->mean, n, b->mean, m);
+        a->deviation = mean_of(a->deviation, n, b->deviation, m);
+        a->q05 = mean_of(a->q05, n, b->q05, m);
+        a->q25 = mean_of(a->q25, n, b->q25, m);
+        a->q75 = mean_of(a->q75, n, b->q75, m);
+        a->q95 = mean_of(a->q95, n, b->q95, m);
+        a->n = n + m;
+        into->stream[i].bound = mean_of(into->stream[i].bound, n, from->stream[i].bound, m);
+    }
+    into->interference = mean_of(into->interference, n, from->interference, m);
+    return SS_OK;
+}
+
+ss_status ss_profile_pool(ss_profile *into, const ss_profile *from, ss_error *err)
+{
+    ss_status s = SS_OK;
+    if (!into->device_kind)
+        return ss_profile_merge(into, from, err);
+    s = ss_profile_check_same(into, from->device_kind, from->version, from->inputs, from->element, err);
+    uint64_t rounds = into->rounds + from->rounds;
+    if (!s)
+        s = take_description(into, from, err);
+    for (uint32_t i = 0; i < from->rows && !s; i++)
+        s = pool_row(into, &from->row[i], err);
+    if (!s && from->streams)
+        s = pool_streams(into, from, err);
+    into->rounds = s ? into->rounds : rounds;
+    return s;
+}
+
 /* ---- the machine --------------------------------------------------------------------------- */
 
 static void processor_name(char *out, size_t n)

@@ -60,6 +60,9 @@ static double measure(const bench *b, ss_crowd *crowd, bool crowded)
     struct timespec from, to;
     ss_copy c = ss_copy_row(mode[b->what], b->to, b->from, b->and, b->words);
     c.rate = 1e-6f;
+    /* in a step, weights that are updated were used not long before, and so were gradients that are added to */
+    if (b->what == SS_STREAM_UPDATE || b->what == SS_STREAM_MESSAGE)
+        rewrite(b->to, b->words);
     if (b->what == SS_STREAM_MESSAGE && !crowded)
         ss_crowd_rewrite(crowd, b->from, (size_t)b->words * sizeof(float));
     else

@@ -356,8 +356,9 @@ local profile_module = {}
 
 ---Of what several have, the last one's.
 ---@param profiles soapstone.profile[]
+---@param options? { pool?: boolean } of what several have, the samples of all
 ---@return soapstone.profile
-function profile_module.merge(profiles) end
+function profile_module.merge(profiles, options) end
 
 ---@param path string
 ---@return soapstone.profile

@@ -4,8 +4,8 @@
 --   local got = accuracy.run { model = require "models.lenet" { batch = 64 }, each = 2 }
 --   print(got, got.comparison.median, got.floor.median)
 --
--- Strategies are drawn by class (of what they cut), what they need is profiled, and all of them are simulated and executed:
--- in rounds over all of them in turn, so that a machine that drifts does so under all alike.  The floor is the machine's own
+-- Strategies are drawn by class (of what they cut), what they need is profiled, and all of them are executed: in rounds over
+-- all of it in turn, so that a machine that drifts does so under all alike.  The floor is the machine's own
 -- repeatability: the first half of the rounds as a simulation of the second.  Nothing is fitted to what is compared.
 
 local options = require "soapstone.options"
@@ -117,10 +117,16 @@ accuracy.switches = {
 
 local function median_of(samples, from, to) return trial.median(table.move(samples, from, to, 1, {})) end
 
--- All strategies in each round; ends with each one's step times, and the result of its last step.
-local function execute(problem, list, o)
+-- In each round the profile has some of its rounds and all strategies execute: a machine that is slower for a while is so for
+-- both.  Gives the profile, how many times are new, and the seconds that it took; ends with each strategy's step times, and the
+-- result of a step of the last round.
+local function profile_and_execute(problem, list, all, known, o)
+  local parts, times, seconds = {}, 0, 0
   for _, row in ipairs(list) do row.steps = {} end
   for round = 1, o.rounds do
+    local part, new, took = problem:profile(all, { core = o.pinned and 0 or nil, beside = o.pinned and 1 or nil, seed = o.seed, known = known,
+      rounds = math.max(1, (o.profile_rounds * round) // o.rounds - (o.profile_rounds * (round - 1)) // o.rounds) })
+    parts[#parts + 1], times, seconds = part, new, seconds + took
     for i, row in ipairs(list) do
       if o.progress then soapstone.progress(("round %d of %d: executing strategy %d of %d"):format(round, o.rounds, i, #list)) end
       local results = problem:execute(row.strategy, { steps = o.steps, warmup = o.warmup, seed = o.seed, pinned = o.pinned })
@@ -130,6 +136,7 @@ local function execute(problem, list, o)
     end
   end
   if o.progress then soapstone.progress() end
+  return known and parts[#parts] or soapstone.profile.merge(parts, { pool = true }), times, seconds
 end
 
 -- Seconds by kind of task, and of operators by their kind and phase.
@@ -193,14 +200,10 @@ function accuracy.run(o)
   local list = accuracy.strategies(bare, { each = o.each, seed = o.seed })
   local all = {}
   for i, row in ipairs(list) do all[i] = row.strategy end
-  local profile, times, seconds = bare:profile(all, { core = o.pinned and 0 or nil, beside = o.pinned and 1 or nil, rounds = o.profile_rounds,
-    seed = o.seed, known = known })
-
+  local profile, times, seconds = profile_and_execute(bare, list, all, known, o)
   local t, costs = accuracy.cores(profile), soapstone.costs.stack { soapstone.costs.table(profile), soapstone.costs.roofline() }
   local full = problem_of(o, t, costs, { interference = profile.interference })
-  list = accuracy.strategies(full, { each = o.each, seed = o.seed })
-  execute(full, list, o)
-
+  for i, row in ipairs(accuracy.strategies(full, { each = o.each, seed = o.seed })) do list[i].strategy = row.strategy end
   local got = setmetatable({ rows = list, kinds = {}, without = {}, profile = profile, problem = full, measured_times = times, profile_seconds = seconds }, page)
   local kinds, first, second = {}, {}, {}
   for i, row in ipairs(list) do
