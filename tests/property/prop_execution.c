@@ -142,10 +142,10 @@ static ss_lower_options draw_options(void)
 
 /* ---- comparing ----------------------------------------------------------------------------- */
 
-/* Of two arrays: the largest difference, of the largest number. */
-static double difference(const float *a, const float *b, int64_t n)
+/* Of two arrays: the largest difference, of the largest number, or of `least` where that is more. */
+static double difference(const float *a, const float *b, int64_t n, double least)
 {
-    double most = 0, largest = 0;
+    double most = 0, largest = least;
     for (int64_t i = 0; i < n; i++) {
         double x = fabs((double)a[i] - (double)b[i]);
         most = x > most || isnan(x) ? x : most;
@@ -166,7 +166,7 @@ static const char *compare_outputs(const ss_model *m, const ss_execution *a, con
             continue;
         ss_execution_output(a, (ss_tensor){t}, mine);
         ss_execution_output(b, (ss_tensor){t}, whole);
-        double off = difference(mine, whole, ss_shape_elements(&m->tensor[t].shape));
+        double off = difference(mine, whole, ss_shape_elements(&m->tensor[t].shape), 0);
         if (off <= 1e-4)
             continue;
         snprintf(text, sizeof text, "output %.100s is off by %g", m->tensor[t].name, off);
@@ -175,16 +175,30 @@ static const char *compare_outputs(const ss_model *m, const ss_execution *a, con
     return NULL;
 }
 
-/* Of all holders, or of the first: a parameter server alone has the sum of gradients. */
+static double largest_gradient(const ss_model *m, const ss_execution *b)
+{
+    double most = 0;
+    for (uint32_t w = 1; w <= m->weights; w++) {
+        ss_execution_weight(b, (ss_weight){w}, 0, true, whole);
+        for (int64_t i = 0; i < ss_shape_elements(&m->weight[w].shape); i++)
+            most = fmax(most, fabs((double)whole[i]));
+    }
+    return most;
+}
+
+/* Of all holders, or of the first: a parameter server alone has the sum of gradients.  A gradient whose numbers are below a
+ * thousandth of the model's largest is what is left where such numbers cancel, and has their rounding (the scale of a
+ * normalisation of two channels, for one, whose outputs are 1 and -1). */
 static const char *compare_weights(const ss_model *m, const ss_execution *a, const ss_execution *b,
                                    bool gradients, bool first)
 {
     static char text[200];
+    double least = gradients ? 1e-3 * largest_gradient(m, b) : 0;
     for (uint32_t w = 1; w <= m->weights; w++)
         for (uint32_t h = 0; h < (first ? 1 : ss_execution_holders(a, (ss_weight){w})); h++) {
             ss_execution_weight(a, (ss_weight){w}, h, gradients, mine);
             ss_execution_weight(b, (ss_weight){w}, 0, gradients, whole);
-            double off = difference(mine, whole, ss_shape_elements(&m->weight[w].shape));
+            double off = difference(mine, whole, ss_shape_elements(&m->weight[w].shape), least);
             if (off <= 1e-4)
                 continue;
             snprintf(text, sizeof text, "%s %.100s of holder %u is off by %g",
