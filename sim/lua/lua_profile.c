@@ -196,7 +196,7 @@ static ss_status measure_missing(const profile_job *j, const ss_kernels *kernels
                              .budget_s = j->o->budget,
                              .core = (int32_t)j->o->core,
                              .beside = (int32_t)j->o->beside,
-                             .crowded = j->o->rounds < 10 ? (j->o->rounds + 1) / 2 : 5,
+                             .crowded = j->o->rounds < 5 ? j->o->rounds : 5,
                              .seed = (uint64_t)j->o->seed,
                              .cold = j->o->inputs == 1,
                              .parts_of_backward = j->o->parts_of_backward,

@@ -26,7 +26,7 @@ typedef struct bench {
     uint32_t blocks;
     int64_t in_words[SS_MAX_INPUTS], out_words[SS_MAX_OUTPUTS];
     double *sample[SS_PHASES];  /* [rounds] */
-    double *crowded[SS_PHASES]; /* [crowded rounds] */
+    double *crowded[SS_PHASES]; /* [crowded rounds] times as long as alone */
     uint32_t n, n_crowded;
 } bench;
 
@@ -248,10 +248,8 @@ static ss_status measure(job *j, bench *b, ss_phase phase, double *seconds)
     return s;
 }
 
-typedef enum round_kind { ROUND_FORGOTTEN, ROUND_COUNTED, ROUND_CROWDED } round_kind;
-
-/* A round of the batch. */
-static ss_status round_once(job *j, round_kind what)
+/* A round of the batch; without `counted` its times are forgotten. */
+static ss_status round_once(job *j, bool counted)
 {
     for (uint32_t k = j->first; k < j->end; k++) {
         bench *b = &j->bench[k];
@@ -260,13 +258,10 @@ static ss_status round_once(job *j, round_kind what)
             ss_status s = b->of->phase[i] ? measure(j, b, (ss_phase)i, &seconds) : SS_OK;
             if (s)
                 return s;
-            if (what == ROUND_COUNTED && b->of->phase[i])
+            if (counted && b->of->phase[i])
                 b->sample[i][b->n] = seconds;
-            if (what == ROUND_CROWDED && b->of->phase[i])
-                b->crowded[i][b->n_crowded] = seconds;
         }
-        b->n += what == ROUND_COUNTED;
-        b->n_crowded += what == ROUND_CROWDED;
+        b->n += counted;
     }
     return SS_OK;
 }
@@ -295,15 +290,34 @@ static bool fits_in_caches(const ss_profiler *p)
     return p->strategies && p->working_bytes / p->strategies < (double)cache;
 }
 
+/* Alone and at once beside a stream, so that a machine that drifts is the same in both. */
+static ss_status measure_beside(job *j, bench *b, ss_phase phase, double *times_as_long)
+{
+    double alone, beside;
+    ss_status s = measure(j, b, phase, &alone);
+    if (s)
+        return s;
+    ss_crowd_stream(j->crowd, true);
+    s = measure(j, b, phase, &beside);
+    ss_crowd_stream(j->crowd, false);
+    *times_as_long = s ? 1 : beside / alone;
+    return s;
+}
+
 static ss_status crowded_rounds(job *j)
 {
     const ss_profiler_options *o = &j->p->options;
     ss_status s = SS_OK;
-    ss_crowd_stream(j->crowd, true);
-    for (uint32_t r = 0; r < o->crowded && !s && !(r && time_is_up(j)); r++)
-        if (!(s = look(j, o->warm_up + o->rounds)))
-            s = round_once(j, ROUND_CROWDED);
-    ss_crowd_stream(j->crowd, false);
+    for (uint32_t r = 0; r < o->crowded && !s && !(r && time_is_up(j)); r++) {
+        s = look(j, o->warm_up + o->rounds);
+        for (uint32_t k = j->first; k < j->end && !s; k++) {
+            bench *b = &j->bench[k];
+            for (int i = 0; i < SS_PHASES && !s; i++)
+                if (b->of->phase[i])
+                    s = measure_beside(j, b, (ss_phase)i, &b->crowded[i][r]);
+            b->n_crowded = s ? b->n_crowded : r + 1;
+        }
+    }
     return s;
 }
 
@@ -315,10 +329,10 @@ static ss_status measure_batch(job *j)
         s = make_bench(j, &j->bench[k], &j->error);
     for (uint32_t r = 0; r < o->warm_up && !s; r++)
         if (!(s = look(j, r)))
-            s = round_once(j, ROUND_FORGOTTEN);
+            s = round_once(j, false);
     for (uint32_t r = 0; r < o->rounds && !s && !(r && time_is_up(j)); r++)
         if (!(s = look(j, o->warm_up + r)))
-            s = round_once(j, ROUND_COUNTED);
+            s = round_once(j, true);
     if (!s && j->crowd && !fits_in_caches(j->p))
         s = crowded_rounds(j);
     for (uint32_t k = j->first; k < j->end; k++)
@@ -406,16 +420,11 @@ static ss_status make_other(job *j, ss_error *err)
 /* How much longer it takes beside a stream, against how much longer a stream does. */
 static ss_status find_bound(const job *j, const bench *b, int phase, ss_measured *m, ss_error *err)
 {
-    ss_statistics alone, beside;
-    ss_status s = ss_statistics_of(b->sample[phase], b->n, &alone, err);
-    if (!s)
-        s = ss_statistics_of(b->crowded[phase], b->n_crowded, &beside, err);
-    if (s)
-        return s;
-    double longer = alone.median > 0 ? beside.median / alone.median - 1 : 0;
-    m->has_bound = true;
-    m->bound = j->interference > 0 ? fmin(1, fmax(0, longer / j->interference)) : 0;
-    return SS_OK;
+    ss_statistics beside;
+    ss_status s = ss_statistics_of(b->crowded[phase], b->n_crowded, &beside, err);
+    m->has_bound = !s;
+    m->bound = !s && j->interference > 0 ? fmin(1, fmax(0, (beside.median - 1) / j->interference)) : 0;
+    return s;
 }
 
 static ss_status take_results(const job *j, ss_profile *out, ss_error *err)

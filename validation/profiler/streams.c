@@ -19,7 +19,8 @@ typedef struct bench {
     int64_t words;
     void *block[3];
     float *to, *from, *and;
-    double *sample, *crowded;
+    double *sample;
+    double *crowded; /* times as long as alone */
 } bench;
 
 static float *array(void **block, int64_t words)
@@ -84,19 +85,20 @@ static ss_status all_rounds(bench *b, uint32_t n, const ss_streams_options *o, s
     uint32_t crowded = crowd ? o->crowded : 0, plain = o->warm_up + o->rounds, all = plain + crowded;
     ss_status s = SS_OK;
     for (uint32_t r = 0; r < all && !s; r++) {
-        if (r == plain)
-            ss_crowd_stream(crowd, true);
         s = ss_look_up(w, "measuring copies", r, all, err);
         for (uint32_t i = 0; i < n && !s; i++) {
-            double seconds = measure(&b[i], crowd, r >= plain);
-            if (r >= plain)
-                b[i].crowded[r - plain] = seconds;
-            else if (r >= o->warm_up)
-                b[i].sample[r - o->warm_up] = seconds;
+            double alone = measure(&b[i], crowd, r >= plain);
+            if (r < plain) {
+                if (r >= o->warm_up)
+                    b[i].sample[r - o->warm_up] = alone;
+                continue;
+            }
+            /* at once, so that a machine that drifts is the same in both */
+            ss_crowd_stream(crowd, true);
+            b[i].crowded[r - plain] = measure(&b[i], crowd, true) / alone;
+            ss_crowd_stream(crowd, false);
         }
     }
-    if (crowd)
-        ss_crowd_stream(crowd, false);
     return s;
 }
 
@@ -114,7 +116,7 @@ static ss_status take_results(const bench *b, uint32_t n, const ss_streams_optio
         if (s || !crowded)
             continue;
         s = ss_statistics_of(b[i].crowded, o->crowded, &beside, err);
-        row[i].bound = s ? 0 : beside.median / row[i].s.median - 1;
+        row[i].bound = s ? 0 : beside.median - 1;
         if (!s && b[i].what == SS_STREAM_COPY) /* by size: the last is the largest */
             *interference = fmax(row[i].bound, 0);
     }
