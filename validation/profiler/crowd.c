@@ -155,6 +155,7 @@ void ss_crowd_stream(ss_crowd *c, bool on)
         ss_crowd_rest(c);
         return;
     }
+    ss_crowd_rest(c);
     atomic_store(&c->stop, false);
     command(c, ORDER_STREAM);
 }
@@ -170,10 +171,16 @@ void ss_crowd_rest(ss_crowd *c)
 
 void ss_crowd_rewrite(ss_crowd *c, void *at, size_t bytes)
 {
+    ss_crowd_rest(c);
     c->at = at;
     c->bytes = bytes;
     atomic_store(&c->stop, false);
     command(c, ORDER_REWRITE);
+}
+
+void ss_crowd_wake(ss_crowd *c)
+{
+    ss_crowd_rewrite(c, NULL, 0);
 }
 
 void ss_crowd_free(ss_crowd *c)

@@ -23,6 +23,7 @@ void ss_crowd_free(ss_crowd *c); /* NULL: nothing */
 /* Writes each word anew on that core, and returns when it has.  Until ss_crowd_rest that core stays awake, as one that
  * computes: of one that sleeps, caches may be written back, from where they are read faster. */
 void ss_crowd_rewrite(ss_crowd *c, void *at, size_t bytes);
+void ss_crowd_wake(ss_crowd *c); /* the same of nothing */
 void ss_crowd_rest(ss_crowd *c);
 /* Begins to copy from memory to memory, and returns when it does; or ends that, and returns when it has. */
 void ss_crowd_stream(ss_crowd *c, bool on);

@@ -294,6 +294,7 @@ static bool fits_in_caches(const ss_profiler *p)
 static ss_status measure_beside(job *j, bench *b, ss_phase phase, double *times_as_long)
 {
     double alone, beside;
+    ss_crowd_wake(j->crowd);
     ss_status s = measure(j, b, phase, &alone);
     if (s)
         return s;
@@ -327,6 +328,8 @@ static ss_status measure_batch(job *j)
     const ss_profiler_options *o = &j->p->options;
     for (uint32_t k = j->first; k < j->end && !s; k++)
         s = make_bench(j, &j->bench[k], &j->error);
+    if (j->crowd) /* as a core that computes: beside one that sleeps, memory is slower */
+        ss_crowd_wake(j->crowd);
     for (uint32_t r = 0; r < o->warm_up && !s; r++)
         if (!(s = look(j, r)))
             s = round_once(j, false);
@@ -335,6 +338,8 @@ static ss_status measure_batch(job *j)
             s = round_once(j, true);
     if (!s && j->crowd && !fits_in_caches(j->p))
         s = crowded_rounds(j);
+    if (j->crowd)
+        ss_crowd_rest(j->crowd);
     for (uint32_t k = j->first; k < j->end; k++)
         unmake(&j->bench[k]);
     return s;

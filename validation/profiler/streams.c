@@ -42,7 +42,7 @@ static ss_status make(bench *b, const ss_streams_options *o, ss_arena *memory, s
     b->and = b->what == SS_STREAM_SUM ? array(&b->block[2], b->words) : b->from;
     b->sample = ss_arena_take(memory, (o->rounds + 1) * sizeof *b->sample);
     b->crowded = ss_arena_take(memory, (o->crowded + 1) * sizeof *b->crowded);
-    return b->to && b->from && b->and && b->sample && b->crowded
+    return b->to && b->from && b->and &&b->sample && b->crowded
                ? SS_OK
                : ss_fail_memory(err, "what is measured", (size_t)b->words * 3 * sizeof(float));
 }
@@ -66,15 +66,15 @@ static double measure(const bench *b, ss_crowd *crowd, bool crowded)
         rewrite(b->to, b->words);
     if (b->what == SS_STREAM_MESSAGE && !crowded)
         ss_crowd_rewrite(crowd, b->from, (size_t)b->words * sizeof(float));
-    else
+    else if (crowd && !crowded)
+        ss_crowd_wake(crowd); /* as a core that computes */
+    if (b->what != SS_STREAM_MESSAGE || crowded)
         rewrite(b->from, b->words);
     if (b->what == SS_STREAM_SUM)
         rewrite(b->and, b->words);
     clock_gettime(CLOCK_MONOTONIC, &from);
     ss_copy_do(&c);
     clock_gettime(CLOCK_MONOTONIC, &to);
-    if (b->what == SS_STREAM_MESSAGE && !crowded)
-        ss_crowd_rest(crowd);
     double seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
     return fmax(seconds, 1e-9); /* what the clock does not see takes time all the same */
 }
@@ -82,12 +82,13 @@ static double measure(const bench *b, ss_crowd *crowd, bool crowded)
 static ss_status all_rounds(bench *b, uint32_t n, const ss_streams_options *o, ss_crowd *crowd,
                             const ss_watch *w, ss_error *err)
 {
-    uint32_t crowded = crowd ? o->crowded : 0, plain = o->warm_up + o->rounds, all = plain + crowded;
+    uint32_t crowded = crowd ? o->crowded : 0, plain = o->warm_up + o->rounds,
+             all = plain + crowded;
     ss_status s = SS_OK;
     for (uint32_t r = 0; r < all && !s; r++) {
         s = ss_look_up(w, "measuring copies", r, all, err);
         for (uint32_t i = 0; i < n && !s; i++) {
-            double alone = measure(&b[i], crowd, r >= plain);
+            double alone = measure(&b[i], crowd, false);
             if (r < plain) {
                 if (r >= o->warm_up)
                     b[i].sample[r - o->warm_up] = alone;
@@ -127,20 +128,24 @@ static ss_status take_results(const bench *b, uint32_t n, const ss_streams_optio
     return s;
 }
 
-ss_status ss_streams_measure(const ss_streams_options *o, ss_crowd *crowd, const ss_watch *w, ss_arena *memory,
-                             ss_stream_row **row, uint32_t *rows, double *interference, ss_error *err)
+ss_status ss_streams_measure(const ss_streams_options *o, ss_crowd *crowd, const ss_watch *w,
+                             ss_arena *memory, ss_stream_row **row, uint32_t *rows,
+                             double *interference, ss_error *err)
 {
     uint32_t sizes = 0, n = 0;
-    if (!o->rounds || (crowd && !o->crowded) || o->least < (int64_t)sizeof(float) || o->most < o->least)
-        return ss_fail(err, SS_EINVAL, "%u rounds, %u crowded, of %lld to %lld bytes measure nothing",
-                       o->rounds, o->crowded, (long long)o->least, (long long)o->most);
+    if (!o->rounds || (crowd && !o->crowded) || o->least < (int64_t)sizeof(float) ||
+        o->most < o->least)
+        return ss_fail(err, SS_EINVAL,
+                       "%u rounds, %u crowded, of %lld to %lld bytes measure nothing", o->rounds,
+                       o->crowded, (long long)o->least, (long long)o->most);
     for (int64_t x = o->least; x <= o->most; x *= 2)
         sizes++;
     bench *b = ss_alloc_zeroed((size_t)sizes * SS_STREAMS, sizeof *b);
     ss_stream_row *out = ss_arena_take(memory, (size_t)sizes * SS_STREAMS * sizeof *out);
     ss_status s = b && out ? SS_OK : ss_fail_memory(err, "what is measured", sizes * sizeof *b);
     for (int what = 0; what < SS_STREAMS && !s; what++)
-        for (int64_t x = o->least; x <= o->most && !s && (crowd || what != SS_STREAM_MESSAGE); x *= 2) {
+        for (int64_t x = o->least; x <= o->most && !s && (crowd || what != SS_STREAM_MESSAGE);
+             x *= 2) {
             b[n] = (bench){.what = (ss_stream)what, .words = x / (int64_t)sizeof(float)};
             s = make(&b[n++], o, memory, err);
         }
