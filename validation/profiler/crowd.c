@@ -50,9 +50,9 @@ ss_status ss_pin_this_thread(uint32_t core, ss_error *err)
 }
 
 /* Volatile, so that it is done. */
-static void rewrite(void *at, size_t bytes)
+void ss_rewrite(const void *at, size_t bytes)
 {
-    volatile uint32_t *word = at;
+    volatile uint32_t *word = (volatile uint32_t *)(uintptr_t)at;
     for (size_t i = 0; i < bytes / sizeof *word; i++)
         word[i] = word[i];
 }
@@ -88,7 +88,7 @@ static void *obey(void *context)
         if (what == ORDER_QUIT)
             return NULL;
         if (what == ORDER_REWRITE)
-            rewrite(c->at, c->bytes);
+            ss_rewrite(c->at, c->bytes);
         tell(c, true);
         if (what == ORDER_STREAM)
             stream(c);

@@ -28,6 +28,9 @@ void ss_crowd_rest(ss_crowd *c);
 /* Begins to copy from memory to memory, and returns when it does; or ends that, and returns when it has. */
 void ss_crowd_stream(ss_crowd *c, bool on);
 
+/* Writes each word of it anew, on the core that calls, so that it is where who made it would have left it. */
+void ss_rewrite(const void *at, size_t bytes);
+
 /* Pins the thread that calls; the same refusals. */
 ss_status ss_pin_this_thread(uint32_t core, ss_error *err);
 

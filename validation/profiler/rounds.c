@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <sched.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -204,14 +203,6 @@ static void unmake(bench *b)
 
 /* ---- one measurement ----------------------------------------------------------------------- */
 
-/* Writes each number anew, so that it is where who made it would have left it. */
-static void rewrite(const void *at, int64_t words)
-{
-    volatile uint32_t *word = (volatile uint32_t *)(uintptr_t)at;
-    for (int64_t i = 0; i < words; i++)
-        word[i] = word[i];
-}
-
 static void prepare(job *j, const bench *b, ss_phase phase)
 {
     const ss_op_def *def = b->of->model->op[b->of->op.i].def;
@@ -221,10 +212,10 @@ static void prepare(job *j, const bench *b, ss_phase phase)
         return;
     if (phase == SS_FORWARD)
         for (uint32_t v = 0; v < def->inputs; v++)
-            rewrite(b->io.in[v], b->in_words[v]);
+            ss_rewrite(b->io.in[v], (size_t)b->in_words[v] * sizeof(float));
     else
         for (uint32_t o = 0; o < def->outputs; o++)
-            rewrite(b->io.out_gradient[o], b->out_words[o]);
+            ss_rewrite(b->io.out_gradient[o], (size_t)b->out_words[o] * sizeof(float));
 }
 
 static unsigned gradients_of(ss_phase phase)
@@ -366,7 +357,10 @@ static ss_status measure_streams(job *j)
 static void *work(void *context)
 {
     job *j = context;
-    j->status = measure_streams(j);
+    int32_t core = j->p->options.core;
+    j->status = core < 0 ? SS_OK : ss_pin_this_thread((uint32_t)core, &j->error);
+    if (!j->status)
+        j->status = measure_streams(j);
     while (!j->status && j->end < j->p->keys.n) {
         double bytes = 0;
         j->first = j->end;
@@ -382,25 +376,9 @@ static void *work(void *context)
 
 static ss_status start(job *j, pthread_t *thread, ss_error *err)
 {
-    pthread_attr_t a;
-    cpu_set_t may, one;
-    int32_t core = j->p->options.core;
-    if (core >= 0) {
-        if (sched_getaffinity(0, sizeof may, &may))
-            return ss_fail(err, SS_EIO, "the system does not say on which cores it may compute");
-        if (core >= CPU_SETSIZE || !CPU_ISSET((size_t)core, &may))
-            return ss_fail(err, SS_EINVAL, "there is no core %d, or it may not be used", core);
-    }
-    if (pthread_attr_init(&a))
-        return ss_fail(err, SS_EIO, "the system starts no more threads");
-    CPU_ZERO(&one);
-    if (core >= 0) {
-        CPU_SET((size_t)core, &one);
-        pthread_attr_setaffinity_np(&a, sizeof one, &one);
-    }
-    int failed = pthread_create(thread, &a, work, j);
-    pthread_attr_destroy(&a);
-    return failed ? ss_fail(err, SS_EIO, "the system starts no thread to measure on") : SS_OK;
+    return pthread_create(thread, NULL, work, j)
+               ? ss_fail(err, SS_EIO, "the system starts no thread to measure on")
+               : SS_OK;
 }
 
 static double quarter_of_memory(void)

@@ -47,13 +47,6 @@ static ss_status make(bench *b, const ss_streams_options *o, ss_arena *memory, s
                : ss_fail_memory(err, "what is measured", (size_t)b->words * 3 * sizeof(float));
 }
 
-static void rewrite(float *at, int64_t words)
-{
-    volatile float *word = at;
-    for (int64_t i = 0; i < words; i++)
-        word[i] = word[i];
-}
-
 /* While the other core streams it writes nothing for us. */
 static double measure(const bench *b, ss_crowd *crowd, bool crowded)
 {
@@ -63,15 +56,15 @@ static double measure(const bench *b, ss_crowd *crowd, bool crowded)
     c.rate = 1e-6f;
     /* in a step, weights that are updated were used not long before, and so were gradients that are added to */
     if (b->what == SS_STREAM_UPDATE || b->what == SS_STREAM_MESSAGE)
-        rewrite(b->to, b->words);
+        ss_rewrite(b->to, (size_t)b->words * sizeof(float));
     if (b->what == SS_STREAM_MESSAGE && !crowded)
         ss_crowd_rewrite(crowd, b->from, (size_t)b->words * sizeof(float));
     else if (crowd && !crowded)
         ss_crowd_wake(crowd); /* as a core that computes */
     if (b->what != SS_STREAM_MESSAGE || crowded)
-        rewrite(b->from, b->words);
+        ss_rewrite(b->from, (size_t)b->words * sizeof(float));
     if (b->what == SS_STREAM_SUM)
-        rewrite(b->and, b->words);
+        ss_rewrite(b->and, (size_t)b->words * sizeof(float));
     clock_gettime(CLOCK_MONOTONIC, &from);
     ss_copy_do(&c);
     clock_gettime(CLOCK_MONOTONIC, &to);
