@@ -38,7 +38,7 @@ local header <const> = { "network", "strategies", "median error", "90 of 100", "
 -- -- running -------------------------------------------------------------------------------------------------
 
 local done, rows = {}, {}
-local simulated, executed, again, by_class, without = {}, {}, {}, {}, {}
+local simulated, executed, first, second, by_class, without = {}, {}, {}, {}, {}, {}
 for _, network in ipairs(arguments.some("networks", o.networks, known)) do
   local got = accuracy.run { model = require("models." .. network.name)(network.options), each = o.each, rounds = o.rounds, steps = o.steps,
     profile_rounds = o.profile_rounds, seed = o.seed, pinned = o.pinned, progress = true }
@@ -49,11 +49,10 @@ for _, network in ipairs(arguments.some("networks", o.networks, known)) do
   print()
   done[#done + 1], rows[#rows + 1] = got, row_of(network.name, got.comparison, got.floor)
   for _, row in ipairs(got.rows) do
-    local n = #row.steps
     table.insert(simulated, row.simulated)
     table.insert(executed, row.median)
-    table.insert(again, { require("soapstone.trial").median(table.move(row.steps, 1, n // 2, 1, {})),
-      require("soapstone.trial").median(table.move(row.steps, n // 2 + 1, n, 1, {})) })
+    table.insert(first, row.first)
+    table.insert(second, row.second)
     by_class[row.class] = by_class[row.class] or { simulated = {}, executed = {} }
     table.insert(by_class[row.class].simulated, row.simulated)
     table.insert(by_class[row.class].executed, row.median)
@@ -64,8 +63,6 @@ for _, network in ipairs(arguments.some("networks", o.networks, known)) do
   end
 end
 
-local first, second = {}, {}
-for i, pair in ipairs(again) do first[i], second[i] = pair[1], pair[2] end
 local all, floor = soapstone.compare(simulated, executed), soapstone.compare(first, second)
 rows[#rows + 1] = row_of("all", all, floor)
 local classes, switches = {}, {}

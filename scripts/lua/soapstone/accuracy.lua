@@ -211,7 +211,7 @@ function accuracy.run(o)
     row.name, row.median, row.simulated, row.tasks = row.strategy.name, trial.median(row.steps), simulated.step_time, simulated.tasks
     row.error, row.result = row.simulated / row.median - 1, simulated
     first[i], second[i] = median_of(row.steps, 1, n // 2), median_of(row.steps, n // 2 + 1, n)
-    row.repeatability = math.abs(first[i] / second[i] - 1)
+    row.first, row.second, row.repeatability = first[i], second[i], math.abs(first[i] / second[i] - 1)
     add_tasks(kinds, got.kinds, model, simulated, row.measured)
   end
   got.comparison, got.floor = compare(list, "simulated"), soapstone.compare(first, second)

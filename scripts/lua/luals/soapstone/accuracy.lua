@@ -27,6 +27,8 @@ local accuracy = {}
 ---@field median number of these
 ---@field simulated number seconds
 ---@field error number simulated / median - 1
+---@field first number median of the first half of the rounds
+---@field second number and of the second
 ---@field repeatability number how far the first half of the rounds is from the second
 ---@field tasks integer
 ---@field measured soapstone.result a step of the last round
