@@ -48,6 +48,19 @@ const ss_names *ss_cost_given_names(const ss_cost_given *g);
 bool ss_cost_given_asked(const ss_cost_given *g, uint32_t name);
 uint64_t ss_cost_given_hash(const ss_cost_given *g, uint64_t h);
 
+/* Of a table (cost_stream.c). */
+typedef struct ss_cost_streams ss_cost_streams;
+ss_status ss_cost_streams_new(ss_cost_streams **out, ss_error *err);
+void ss_cost_streams_free(ss_cost_streams *t);
+ss_status ss_cost_streams_add(ss_cost_streams *t, const ss_measured_stream *row, ss_error *err);
+bool ss_cost_streams_ask(const ss_cost_streams *t, const char *device_kind, ss_stream what,
+                         double bytes, double *seconds, double *bound);
+uint64_t ss_cost_streams_hash(const ss_cost_streams *t, uint64_t h); /* t may be NULL */
+
+/* At size `at` between x[0] and x[1], where it takes y[0] and y[1] seconds: a straight line in logarithms (cost_table.c).
+ * Writes over x and y. */
+double ss_cost_between(double x[2], double y[2], double at);
+
 typedef struct ss_cost_table ss_cost_table;
 ss_status ss_cost_table_new(const char *name, ss_cost_table **out, ss_error *err);
 void ss_cost_table_free(ss_cost_table *t);

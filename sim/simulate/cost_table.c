@@ -37,13 +37,6 @@ typedef struct group {
     uint32_t rows, cap, extents;
 } group;
 
-typedef struct stream_row {
-    uint32_t device; /* in `devices` */
-    ss_stream what;
-    double bytes, seconds, bound;
-    bool has_bound;
-} stream_row;
-
 typedef struct place {
     uint32_t group, row;
 } place;
@@ -58,8 +51,7 @@ struct ss_cost_table {
     uint32_t place_cap;
     ss_arena arena;   /* extents */
     ss_names devices; /* kinds */
-    stream_row *stream; /* by device, stream and bytes */
-    uint32_t streams, stream_cap;
+    ss_cost_streams *streams;
 };
 
 typedef struct extents {
@@ -90,7 +82,7 @@ void ss_cost_table_free(ss_cost_table *t)
         ss_free(t->group[i].row);
     ss_free(t->group);
     ss_free(t->place);
-    ss_free(t->stream);
+    ss_cost_streams_free(t->streams);
     ss_names_free(&t->keys);
     ss_names_free(&t->exact);
     ss_names_free(&t->devices);
@@ -335,52 +327,19 @@ ss_status ss_cost_table_add(ss_cost_table *t, const ss_measured *row, ss_error *
     return s;
 }
 
-/* --- streams ---------------------------------------------------------------------------------- */
-
-static ss_status refuse_stream(const ss_measured_stream *row, ss_error *err)
-{
-    if ((unsigned)row->what >= SS_STREAMS)
-        return ss_fail(err, SS_EINVAL, "stream %d does not exist", (int)row->what);
-    if (!(row->bytes > 0 && isfinite(row->bytes)) || !(row->seconds > 0 && isfinite(row->seconds)))
-        return ss_fail(err, SS_EINVAL, "%s of %g bytes took %g seconds", ss_stream_name(row->what),
-                       row->bytes, row->seconds);
-    if (row->has_bound && !(row->bound >= 0 && row->bound <= 1))
-        return ss_fail(err, SS_EINVAL,
-                       "%s of %g bytes waits for memory %g of its time; it must be from 0 to 1",
-                       ss_stream_name(row->what), row->bytes, row->bound);
-    if (!row->device_kind || !*row->device_kind)
-        return ss_fail(err, SS_EINVAL, "the device kind is missing");
-    return SS_OK;
-}
-
-static bool stream_goes_before(const stream_row *a, const stream_row *b)
-{
-    if (a->device != b->device)
-        return a->device < b->device;
-    if (a->what != b->what)
-        return a->what < b->what;
-    return a->bytes < b->bytes;
-}
-
 ss_status ss_cost_table_add_stream(ss_cost_table *t, const ss_measured_stream *row, ss_error *err)
 {
-    stream_row x = {.what = row->what,
-                    .bytes = row->bytes,
-                    .seconds = row->seconds,
-                    .bound = row->has_bound ? row->bound : 1,
-                    .has_bound = row->has_bound};
-    ss_status s = refuse_stream(row, err);
+    uint32_t device;
+    ss_status s = t->streams ? SS_OK : ss_cost_streams_new(&t->streams, err);
     if (!s)
-        s = ss_names_add(&t->devices, row->device_kind, &x.device, err);
-    if (!s)
-        s = SS_RESERVE(t->stream, t->stream_cap, (size_t)t->streams + 1, "measured times", err);
-    if (s)
-        return s;
-    uint32_t i = t->streams++;
-    for (; i && stream_goes_before(&x, &t->stream[i - 1]); i--)
-        t->stream[i] = t->stream[i - 1];
-    t->stream[i] = x;
-    return SS_OK;
+        s = ss_cost_streams_add(t->streams, row, err);
+    return s ? s : ss_names_add(&t->devices, row->device_kind, &device, err);
+}
+
+bool ss_cost_table_ask_stream(const ss_cost_table *t, const char *device_kind, ss_stream what,
+                              double bytes, double *seconds, double *bound)
+{
+    return t->streams && ss_cost_streams_ask(t->streams, device_kind, what, bytes, seconds, bound);
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */
@@ -450,8 +409,7 @@ static bracket bracket_of(const group *g, const extents *q, uint32_t d, const bo
     return b;
 }
 
-/* At size `at` between x[0] and x[1], where it takes y[0] and y[1] seconds. */
-static double between(double x[2], double y[2], double at)
+double ss_cost_between(double x[2], double y[2], double at)
 {
     bool logarithms = y[0] > 0 && y[1] > 0; /* a time of 0 has none */
     if (logarithms) {
@@ -490,7 +448,7 @@ static void interpolate(const group *g, const ss_cost_part *part, const extents 
             double x[2] = {(double)b.below->extent[d], (double)b.above->extent[d]};
             double y[2] = {b.below->seconds, b.above->seconds};
             answer->found = SS_COST_INTERPOLATED;
-            answer->seconds = between(x, y, (double)q->at[d]);
+            answer->seconds = ss_cost_between(x, y, (double)q->at[d]);
             answer->has_bound = b.below->has_bound && b.above->has_bound;
             answer->bound = (b.below->bound + b.above->bound) / 2;
             return;
@@ -566,7 +524,7 @@ static bool find_between(corner_search *s, const ss_box *main, uint32_t dims, do
         if (left == dims || !find_side(s, main, left, d, false, &x[0], &y[0]) ||
             !find_side(s, main, left, d, true, &x[1], &y[1]))
             continue;
-        *seconds = between(x, y, (double)(main->hi[d] - main->lo[d]));
+        *seconds = ss_cost_between(x, y, (double)(main->hi[d] - main->lo[d]));
         return true;
     }
     return false;
@@ -698,34 +656,6 @@ ss_status ss_cost_table_ask(const ss_cost_table *t, const ss_cost_part *part,
     return s || answer->found ? s : add_parts(t, part, answer, err);
 }
 
-bool ss_cost_table_ask_stream(const ss_cost_table *t, const char *device_kind, ss_stream what,
-                              double bytes, double *seconds, double *bound)
-{
-    uint32_t device = ss_names_find(&t->devices, device_kind);
-    const stream_row *below = NULL, *above = NULL;
-    for (uint32_t i = 0; i < t->streams && device; i++) {
-        const stream_row *x = &t->stream[i];
-        if (x->device != device || x->what != what)
-            continue;
-        if (x->bytes <= bytes)
-            below = x;
-        else if (!above)
-            above = x;
-    }
-    if (!below && !above)
-        return false;
-    *bound = below && above ? (below->bound + above->bound) / 2 : below ? below->bound : above->bound;
-    if (!below) {
-        *seconds = above->seconds;
-    } else if (!above) {
-        *seconds = below->seconds * (bytes / below->bytes);
-    } else {
-        double x[2] = {below->bytes, above->bytes}, y[2] = {below->seconds, above->seconds};
-        *seconds = between(x, y, bytes);
-    }
-    return true;
-}
-
 uint64_t ss_cost_table_hash(const ss_cost_table *t, uint64_t h)
 {
     h = ss_hash_u64(h, t->keys.n);
@@ -741,13 +671,5 @@ uint64_t ss_cost_table_hash(const ss_cost_table *t, uint64_t h)
                 h = ss_hash_double(h, g->row[k].bound);
         }
     }
-    for (uint32_t i = 0; i < t->streams; i++) {
-        const stream_row *x = &t->stream[i];
-        h = ss_hash_text(h, ss_names_text(&t->devices, x->device));
-        h = ss_hash_u64(h, x->what);
-        h = ss_hash_double(h, x->bytes);
-        h = ss_hash_double(h, x->seconds);
-        h = ss_hash_double(h, x->has_bound ? x->bound : -1);
-    }
-    return h;
+    return ss_cost_streams_hash(t->streams, h);
 }
