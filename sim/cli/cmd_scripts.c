@@ -288,6 +288,8 @@ static const ss_flag profile_flags[] = {
     {"cold", 0, NULL, "what operators read is in no cache; else it was just written"},
     {"parts-of-backward", 0, NULL, "gradients of inputs and of weights apart, too"},
     {"kind", 0, "NAME", "of the devices that the times are for; the topology's unless given"},
+    {"list", 0, "FILE.csv", "nothing is measured: what is needed is written there, for another machine"},
+    {"import", 0, "FILE.csv", "what was measured there, with every sample, goes into --output"},
     JSON_FLAG,
     DEBUG_FLAG,
     {0},
@@ -306,13 +308,18 @@ const ss_command ss_command_profile = {
     .name = "profile",
     .summary = "Measures how long operators take on this machine",
     .usage = "profile --model NAME [--devices N] [--strategy NAME,...] [--random N]\n"
-             "                         [--output FILE.h5 [--add]] [--rounds N] [--budget TIME]",
+             "                         [--output FILE.h5 [--add]] [--rounds N] [--budget TIME]\n"
+             "       soapstone profile --model NAME --topology NAME ... --list FILE.csv\n"
+             "       soapstone profile --import FILE.csv [--output FILE.h5 [--add]]",
     .about = "What the strategies need is measured, each operator of a size once, in rounds over "
              "all of\n"
              "them; without --strategy that is all ready-made ones that fit. Operators are "
              "computed with\n"
              "oneDNN, on one core. FILE.h5 is for simulate --costs, search --costs and execute "
-             "--profile.",
+             "--profile.\n"
+             "For another machine, with --list: validation/profile_torch.py measures what is listed "
+             "with\n"
+             "PyTorch, and --import takes what it wrote.",
     .flags = profile_flags,
     .example = "soapstone profile -m mlp -d 2 -o model.batch=64 -s data_parallel,whole "
                "--output here.h5 --add",

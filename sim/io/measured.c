@@ -18,6 +18,11 @@ static const char *const column_name[COLUMNS] = {
     "kind",   "attributes", "shape",   "dtype",    "phase",
     "device", "seconds",    "spread_s", "samples", "memory_bound"};
 
+/* More of a profile: its statistics, which readers work out of the samples anew. */
+static const char *const profile_column[] = {"samples_s", "mean_s", "q05_s",  "q25_s",   "q75_s",
+                                             "q95_s",     "least_s", "most_s", "outliers"};
+enum { PROFILE_COLUMNS = sizeof profile_column / sizeof profile_column[0] };
+
 const char *const *ss_measured_columns(uint32_t *n)
 {
     *n = COLUMNS;
@@ -52,23 +57,41 @@ double ss_stream_traffic(ss_stream s, double bytes)
     return s == SS_STREAM_SUM || s == SS_STREAM_UPDATE ? 3 * bytes : 2 * bytes;
 }
 
+static ss_status unknown_column(const ss_csv *l, uint32_t f, ss_error *err)
+{
+    const char *known[COLUMNS + PROFILE_COLUMNS];
+    memcpy(known, column_name, sizeof column_name);
+    memcpy(known + COLUMNS, profile_column, sizeof profile_column);
+    const char *near = ss_nearest(l->field[f], known, COLUMNS + PROFILE_COLUMNS);
+    ss_fail(err, SS_EFORMAT, "there is no column %s%s%s%s", l->field[f],
+            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    return ss_csv_fail(l, l->column[f], err);
+}
+
+static int32_t column_called(const char *name)
+{
+    for (int32_t c = 0; c < COLUMNS; c++)
+        if (!strcmp(name, column_name[c]))
+            return c;
+    for (int32_t c = 0; c < PROFILE_COLUMNS; c++)
+        if (!strcmp(name, profile_column[c]))
+            return COLUMNS + c;
+    return -1;
+}
+
 /* Which field holds which column, -1: none. */
 static ss_status read_header(const ss_csv *l, int32_t *field_of, ss_error *err)
 {
-    for (int32_t c = 0; c < COLUMNS; c++)
+    for (int32_t c = 0; c < COLUMNS + PROFILE_COLUMNS; c++)
         field_of[c] = -1;
     for (uint32_t f = 0; f < l->fields; f++) {
-        int32_t c = 0;
-        while (c < COLUMNS && strcmp(l->field[f], column_name[c]) != 0)
-            c++;
-        const char *near = ss_nearest(l->field[f], column_name, COLUMNS);
-        if (c == COLUMNS)
-            ss_fail(err, SS_EFORMAT, "there is no column %s%s%s%s", l->field[f],
-                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-        else if (field_of[c] >= 0)
+        int32_t c = column_called(l->field[f]);
+        if (c < 0)
+            return unknown_column(l, f, err);
+        if (field_of[c] >= 0) {
             ss_fail(err, SS_EFORMAT, "column %s is there twice", l->field[f]);
-        if (c == COLUMNS || field_of[c] >= 0)
             return ss_csv_fail(l, l->column[f], err);
+        }
         field_of[c] = (int32_t)f;
     }
     for (int32_t c = 0; c < SS_MEASURED_REQUIRED; c++)
@@ -141,11 +164,22 @@ static int32_t refused_column(const ss_measured *row, const ss_error *err)
     return KIND;
 }
 
-/* What becomes of the rows. */
+/* What becomes of the rows, beside being added to costs. */
 typedef struct sink {
     ss_costs *costs;
     ss_measured_tally *tally; /* or NULL: nobody counts */
+    const ss_measured_visitor *visitor; /* or NULL */
 } sink;
+
+static ss_status visit(const ss_csv *l, const sink *to, const int32_t *field_of,
+                       const ss_measured *row, ss_error *err)
+{
+    int32_t samples = field_of[COLUMNS]; /* the first of a profile's */
+    ss_status s = SS_OK;
+    if (to->visitor)
+        s = to->visitor->take(to->visitor->context, row, samples < 0 ? "" : l->field[samples], err);
+    return s ? ss_csv_fail(l, samples < 0 ? 1 : l->column[samples], err) : SS_OK;
+}
 
 static ss_status read_row(const ss_csv *l, uint32_t fields, const int32_t *field_of, const sink *to,
                           ss_error *err)
@@ -167,12 +201,15 @@ static ss_status read_row(const ss_csv *l, uint32_t fields, const int32_t *field
         return ss_csv_fail(l, l->column[field_of[bad]], err);
     if (ss_costs_add_measured(to->costs, &row, err))
         return ss_csv_fail(l, l->column[field_of[refused_column(&row, err)]], err);
+    ss_status s = visit(l, to, field_of, &row, err);
+    if (s)
+        return s;
     return to->tally ? ss_measured_count(to->tally, row.device_kind, row.kind, err) : SS_OK;
 }
 
 static ss_status read_lines(ss_csv *l, const sink *to, ss_error *err)
 {
-    int32_t field_of[COLUMNS];
+    int32_t field_of[COLUMNS + PROFILE_COLUMNS];
     bool found;
     ss_status s = ss_csv_next(l, &found, err);
     if (!s && !found)
@@ -201,7 +238,12 @@ static ss_status read_csv(const char *path, const sink *to, ss_error *err)
     ss_status s = ss_csv_open(path, &l, err);
     if (s)
         return s;
-    s = ss_costs_begin_table(to->costs, path, err);
+    if (to->visitor)
+        s = to->visitor->head(to->visitor->context, l.at, err);
+    if (s)
+        ss_fail_in(err, "%s", path);
+    else
+        s = ss_costs_begin_table(to->costs, path, err);
     if (!s)
         s = read_lines(&l, to, err);
     ss_csv_close(&l);
@@ -210,7 +252,17 @@ static ss_status read_csv(const char *path, const sink *to, ss_error *err)
 
 ss_status ss_measured_read_csv(const char *path, ss_costs *c, ss_error *err)
 {
-    return read_csv(path, &(sink){c, NULL}, err);
+    return read_csv(path, &(sink){c, NULL, NULL}, err);
+}
+
+ss_status ss_measured_visit_csv(const char *path, const ss_measured_visitor *v, ss_error *err)
+{
+    ss_costs *c = NULL; /* refuses what no table may have */
+    ss_status s = ss_costs_new(&c, err);
+    if (!s)
+        s = read_csv(path, &(sink){c, NULL, v}, err);
+    ss_costs_free(c);
+    return s;
 }
 
 bool ss_measured_is_csv(const char *text)
@@ -233,7 +285,7 @@ ss_status ss_measured_describe_csv(const char *path, bool json, ss_text *out, ss
     ss_costs *c = NULL;
     ss_status s = ss_costs_new(&c, err);
     if (!s)
-        s = read_csv(path, &(sink){c, &tally}, err);
+        s = read_csv(path, &(sink){c, &tally, NULL}, err);
     if (!s) {
         ss_measured_tell(&tally, path, json, out);
         s = ss_text_status(out, err);

@@ -17,6 +17,9 @@
  *   spread_s    optional: standard deviation, likewise
  *   samples     optional: how many runs the seconds are the middle of
  *
+ * A profile in CSV has more, which readers of tables leave alone: samples_s, each sample in seconds
+ * with blanks between, and mean_s, q05_s, q25_s, q75_s, q95_s, least_s, most_s, outliers.
+ *
  * A device and a size that were not measured are no error here: costs.h says what becomes of them.
  */
 #ifndef SS_MEASURED_H
@@ -44,6 +47,16 @@ ss_status ss_measured_read(const char *path, ss_costs *c, ss_error *err);
  * are separated by commas, may be quoted ("..." with "" for a quote) and must be where they hold a
  * comma; blank lines and lines that begin with # are skipped. */
 ss_status ss_measured_read_csv(const char *path, ss_costs *c, ss_error *err);
+
+/* Reads one as ss_measured_read_csv does, and shows what costs do not keep.  Both give a status, and a
+ * refusal of a row gets its place in front; texts are valid during the call alone. */
+typedef struct ss_measured_visitor {
+    void *context;
+    ss_status (*head)(void *context, const char *text, ss_error *err); /* all of the file, once */
+    /* A row, checked, and its field samples_s ("" where there is none). */
+    ss_status (*take)(void *context, const ss_measured *row, const char *samples_s, ss_error *err);
+} ss_measured_visitor;
+ss_status ss_measured_visit_csv(const char *path, const ss_measured_visitor *v, ss_error *err);
 
 /* For `inspect`: whether a file's text looks like such a table (its first line that is no comment
  * names a column), and how many rows there are of which devices and operators; it is read as above.

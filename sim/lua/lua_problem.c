@@ -541,6 +541,8 @@ static const ss_lua_method problem_methods[] = {
      "(strategy, options) -> how far it computes other numbers than the whole model"},
     {"profile", ss_lua_problem_profile,
      "(strategies, options) -> profile, number: what they need, measured on this machine"},
+    {"list_times", ss_lua_problem_list_times,
+     "(path, strategies, options) -> number: what they need, as a list for another machine"},
     {"without_kernels", ss_lua_problem_without_kernels,
      "(strategy) -> list of { op, why }: what this machine cannot compute"},
     {"with_costs", problem_with_costs,

@@ -12,6 +12,7 @@
 #include "lua/strict.h"
 #include "lua/types.h"
 #include "validation/operators/onednn.h"
+#include "validation/profiler/profile_csv.h"
 
 enum { STRATEGIES = 100000 };
 
@@ -144,7 +145,8 @@ static const ss_strategy **read_strategies(lua_State *L, const char *what, uint3
 }
 
 /* A time is of a kind of device, and is measured on this machine, which is one. */
-static const char *kind_of_devices(lua_State *L, const ss_topology *t, const char *given)
+static const char *kind_of_devices(lua_State *L, const ss_topology *t, const char *given,
+                                   const char *what)
 {
     const char *first = NULL;
     for (uint32_t i = 1; i <= t->devices; i++) {
@@ -154,27 +156,27 @@ static const char *kind_of_devices(lua_State *L, const ss_topology *t, const cha
         if (!given && first && strcmp(kind, first) != 0)
             ss_lua_refuse(
                 L,
-                "problem:profile: topology %s has devices of the kinds %s and %s, and this "
-                "machine's cores are of one: say which with the option 'kind'",
-                t->name, first, kind);
+                "%s: topology %s has devices of the kinds %s and %s, and what is measured is of "
+                "one: say which with the option 'kind'",
+                what, t->name, first, kind);
         first = first ? first : kind;
     }
     if (given)
-        ss_lua_refuse(L, "problem:profile: option 'kind': topology %s has no device of kind '%s'",
-                      t->name, given);
+        ss_lua_refuse(L, "%s: option 'kind': topology %s has no device of kind '%s'", what, t->name,
+                      given);
     return first;
 }
 
-static const ss_profile *known_profile(lua_State *L, int options)
+static const ss_profile *known_profile(lua_State *L, int options, const char *what)
 {
     if (ss_lua_push_option(L, options, "known") == LUA_TNIL)
         return NULL;
     ss_lua_box *box = ss_lua_box_test(L, -1, &ss_lua_profile_type);
     if (!box)
         ss_lua_refuse(L,
-                      "problem:profile: option 'known' should be a profile (of problem:profile or "
+                      "%s: option 'known' should be a profile (of problem:profile or "
                       "soapstone.profile.read), not %s",
-                      ss_lua_kind_of(L, -1));
+                      what, ss_lua_kind_of(L, -1));
     return box->object;
 }
 
@@ -243,8 +245,8 @@ int ss_lua_problem_profile(lua_State *L)
     profile_options o = {.core = -1, .beside = -1};
     lua_settop(L, 3);
     ss_lua_opts(L, 3, profile_list, "problem:profile", &o);
-    profile_job j = {.o = &o, .known = known_profile(L, 3), .watch = ss_lua_watch(L)};
-    j.kind = kind_of_devices(L, p->topology, o.kind);
+    profile_job j = {.o = &o, .known = known_profile(L, 3, "problem:profile"), .watch = ss_lua_watch(L)};
+    j.kind = kind_of_devices(L, p->topology, o.kind, "problem:profile");
     j.strategy = read_strategies(L, "problem:profile", &j.strategies);
     for (uint32_t i = 0; i < j.strategies; i++)
         ss_lua_refuse_other(L, "problem:profile", p, j.strategy[i]);
@@ -272,6 +274,18 @@ static int profile_read(lua_State *L)
 
     ss_error err;
     if (ss_profile_read(path, out, &err))
+        return ss_lua_raise(L, &err);
+    return 1;
+}
+
+/* profile.import(path) -> profile */
+static int profile_import(lua_State *L)
+{
+    const char *path = ss_lua_text(L, 1, "profile.import: the path");
+    ss_profile *out = push_profile(L);
+
+    ss_error err;
+    if (ss_profile_read_csv(path, out, &err))
         return ss_lua_raise(L, &err);
     return 1;
 }
@@ -337,19 +351,23 @@ static ss_status no_kernel(void *context, const ss_op_def *def, const ss_box *ma
     return ss_fail(err, SS_EUNSUPPORTED, "nothing is measured here");
 }
 
-static ss_status count_missing(const ss_profile *known, const ss_strategy **strategy, uint32_t n,
-                               uint32_t *rows, ss_error *err)
+/* What is known may come from any library; NULL: nothing is.  With a path what is missing is listed there. */
+static ss_status find_missing(const char *kind, const ss_profile *known, bool parts,
+                              const ss_strategy **strategy, uint32_t n, const char *path,
+                              uint32_t *rows, ss_error *err)
 {
     const ss_kernel_maker maker = {.make = no_kernel};
     ss_profiler_options o = ss_profiler_options_start();
     ss_profiler *p = NULL;
-    o.cold = !strcmp(known->inputs, "cold");
-    ss_status s = ss_profiler_new(&maker, known->device_kind, known->version, &o, &p, err);
-    if (!s)
-        s = ss_profiler_know_profile(p, known, err);
+    o.parts_of_backward = parts;
+    ss_status s = ss_profiler_new(&maker, kind, "", &o, &p, err);
+    for (uint32_t i = 0; known && i < known->rows && !s; i++)
+        s = ss_profiler_known(p, &known->row[i].m, err);
     for (uint32_t i = 0; i < n && !s; i++)
         s = ss_profiler_add_strategy(p, strategy[i], err);
     *rows = s ? 0 : ss_profiler_rows(p);
+    if (!s && path && *rows)
+        s = ss_profiler_write_list(p, path, err);
     ss_profiler_free(p);
     return s;
 }
@@ -363,8 +381,51 @@ static int profile_lacks(lua_State *L)
     const ss_strategy **s = read_strategies(L, "profile:lacks", &n);
 
     ss_error err;
-    if (count_missing(p, s, n, &rows, &err)) {
+    if (find_missing(p->device_kind, p, false, s, n, NULL, &rows, &err)) {
         ss_fail_in(&err, "profile:lacks");
+        return ss_lua_raise(L, &err);
+    }
+    lua_pushinteger(L, rows);
+    return 1;
+}
+
+typedef struct list_options {
+    const char *kind;
+    bool parts_of_backward;
+} list_options;
+
+static const ss_opt list_list[] = {
+    {.name = "parts_of_backward",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(list_options, parts_of_backward),
+     .help = "gradients of inputs and of weights apart, too"},
+    {.name = "kind",
+     .kind = SS_OPT_TEXT,
+     .at = offsetof(list_options, kind),
+     .help = "of the devices that the times are for; that of the topology's unless given"},
+    {.name = "known", .kind = SS_OPT_VALUE, .help = "a profile: what it has is left out"},
+    {0},
+};
+
+/* problem:list_times(path, strategy or list, options) -> how many; none: nothing is written */
+int ss_lua_problem_list_times(lua_State *L)
+{
+    const ss_lua_problem *p = ss_lua_check(L, 1, &ss_lua_problem_type);
+    const char *path = ss_lua_text(L, 2, "problem:list_times: the path");
+    list_options o = {0};
+    uint32_t n, rows;
+    lua_settop(L, 4);
+    ss_lua_opts(L, 4, list_list, "problem:list_times", &o);
+    const ss_profile *known = known_profile(L, 4, "problem:list_times");
+    const char *kind = kind_of_devices(L, p->topology, o.kind, "problem:list_times");
+    lua_rotate(L, 2, -1); /* strategies are the second argument of those who measure */
+    const ss_strategy **s = read_strategies(L, "problem:list_times", &n);
+    for (uint32_t i = 0; i < n; i++)
+        ss_lua_refuse_other(L, "problem:list_times", p, s[i]);
+
+    ss_error err;
+    if (find_missing(kind, known, o.parts_of_backward, s, n, path, &rows, &err)) {
+        ss_fail_in(&err, "problem:list_times");
         return ss_lua_raise(L, &err);
     }
     lua_pushinteger(L, rows);
@@ -538,6 +599,7 @@ const ss_lua_type ss_lua_profile_type = {
 };
 
 static const ss_lua_method functions[] = {
+    {"import", profile_import, "(path) -> profile: one that was measured elsewhere, in CSV with every sample"},
     {"merge", profile_merge, "(list of profiles) -> profile: of what several have the last one's"},
     {"read", profile_read, "(path) -> profile: one that was written"},
     {NULL, NULL, NULL},

@@ -134,6 +134,7 @@ int ss_lua_problem_execute(lua_State *L);
 int ss_lua_problem_proof(lua_State *L);
 int ss_lua_problem_without_kernels(lua_State *L);
 int ss_lua_problem_profile(lua_State *L); /* problem:profile */
+int ss_lua_problem_list_times(lua_State *L); /* problem:list_times */
 int ss_lua_dag_start(lua_State *L);     /* dag.start */
 int ss_lua_run_new(lua_State *L);       /* soapstone.run */
 int ss_lua_record(lua_State *L);        /* soapstone.record */

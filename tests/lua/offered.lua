@@ -48,6 +48,7 @@ function offered.options()
     ["model.new"] = of(f.model.new),
     ["problem:load_strategy"] = of(p.load_strategy, p, "none"),
     ["problem:execute"] = of(p.execute, p, s),
+    ["problem:list_times"] = of(p.list_times, p, "none", s),
     ["problem:profile"] = of(p.profile, p, s),
     ["problem:proof"] = of(p.proof, p, s),
     ["problem:repetitions"] = of(p.repetitions, p, s),

@@ -182,7 +182,7 @@ claim("every option of a call is on the page, and no other", function()
     { "Records and figures", "soapstone.plot.strategy" },
     { "Records and figures", "soapstone.plot.calibration" },
     { "Executing a step", "problem:execute" }, { "Executing a step", "problem:proof" },
-    { "Measuring operators", "problem:profile" },
+    { "Measuring operators", "problem:profile" }, { "Measuring operators", "problem:list_times" },
     { "Calibration", "calibrate.fit" }, { "Calibration", "calibrate.read" },
     { "Calibration", "fit:curve" }, { "Calibration", "fit:seconds" },
     { "Bare task graphs", "dag.simulate" }, { "Bare task graphs", "dag.random" },

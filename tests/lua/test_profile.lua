@@ -37,7 +37,7 @@ claim("what makes no sense is refused", function()
   fails("the list has 0 strategies", problem.profile, problem, {})
   fails("option 'kind': topology here has no device of kind 'p100'", problem.profile, problem, whole, { kind = "p100" })
   local mixed = problem_with(nil, cores(2, { "cpu core", "slow core" }))
-  fails("devices of the kinds cpu core and slow core, and this machine's cores are of one", mixed.profile, mixed,
+  fails("devices of the kinds cpu core and slow core, and what is measured is of one", mixed.profile, mixed,
     mixed:strategy "whole")
   fails("problem:profile: the strategy was made for another", problem.profile, problem, mixed:strategy "whole")
   fails("nowhere.h5", soapstone.profile.read, "nowhere.h5")

@@ -6,7 +6,35 @@ local given = ...
 local parts = require "scripts.lua.commands.parts".of(given)
 local last, count = parts.last, parts.count
 
+local function there(path)
+  local file = io.open(path, "rb")
+  if file then file:close() end
+  return file ~= nil
+end
+
+local output = last "output"
+
+-- What was measured elsewhere, into the file of --output, or beside what that has already.
+local function import(path)
+  parts.refuse_with("--import, which measures nothing", { "model", "devices", "topology", "strategy", "option", "by-name", "random",
+    "seed", "rounds", "warm-up", "budget", "core", "cold", "parts-of-backward", "kind", "list" })
+  if given.add and not output then soapstone.refuse "--add completes the file of --output: give --output FILE.h5 too" end
+  local profile = soapstone.profile.import(path)
+  local new, known = #profile, given.add and there(output) and soapstone.profile.read(output) or nil
+  if known then profile = soapstone.profile.merge { known, profile } end
+  if output then profile:write(output) end
+  if given.json then return io.write((profile:json())) end
+  io.write((tostring(profile)))
+  print(("%d time%s of %s%s"):format(new, new == 1 and "" or "s", path, known and (", %d known before"):format(#known) or ""))
+  if output then print("written: " .. output) end
+end
+if given.import then return import(last "import") end
+
 -- What is wrong with the command line is said before anything is measured.
+if given.list then
+  parts.refuse_with("--list, which measures nothing", { "rounds", "warm-up", "budget", "core", "cold", "json" })
+  if output and not given.add then soapstone.refuse "--list leaves out what the file of --output has already: give --add too" end
+end
 if not given.model then soapstone.refuse "--model is missing" end
 if given.add and not given.output then soapstone.refuse "--add completes the file of --output: give --output FILE.h5 too" end
 local randoms, seed = count "random" or 0, count "seed" or 0
@@ -20,14 +48,17 @@ local problem = parts.make_problem(options)
 local strategies, notes = parts.make_strategies(problem, names, all)
 for i = 1, randoms do strategies[#strategies + 1] = problem:strategy("random", { seed = seed + i - 1 }) end
 
-local function there(path)
-  local file = io.open(path, "rb")
-  if file then file:close() end
-  return file ~= nil
-end
-
-local output = last "output"
 local known = given.add and there(output) and soapstone.profile.read(output) or nil
+if given.list then
+  local path = last "list"
+  local times = problem:list_times(path, strategies, { kind = last "kind", known = known,
+    parts_of_backward = given["parts-of-backward"] and true or nil })
+  for _, line in ipairs(notes) do print(require("soapstone.report").wrap(line, 100, 2)) end
+  print(("%d strateg%s: %d time%s to be measured%s"):format(#strategies, #strategies == 1 and "y" or "ies", times,
+    times == 1 and "" or "s", known and (", %d known before"):format(#known) or ""))
+  if times > 0 then print("written: " .. path) end
+  return
+end
 local profile, measured = problem:profile(strategies, {
   rounds = count "rounds", warm_up = count "warm-up", budget = last "budget", core = count "core", kind = last "kind",
   inputs = given.cold and "cold" or nil, parts_of_backward = given["parts-of-backward"] and true or nil, known = known,

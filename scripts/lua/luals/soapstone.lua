@@ -333,7 +333,7 @@ function topology:close() end
 ---@field library string what computed the operators, with its version
 ---@field machine string
 ---@field processor string
----@field inputs "warm"|"cold"
+---@field inputs "warm"|"cold"|"step"
 ---@field wallclock string when the last of it was measured
 ---@operator len: integer
 local profile = {}
@@ -359,6 +359,11 @@ local profile_module = {}
 ---@param options? { pool?: boolean } of what several have, the samples of all
 ---@return soapstone.profile
 function profile_module.merge(profiles, options) end
+
+---One that was measured elsewhere: CSV with every sample.
+---@param path string
+---@return soapstone.profile
+function profile_module.import(path) end
 
 ---@param path string
 ---@return soapstone.profile
@@ -581,6 +586,18 @@ function problem:without_kernels(strategy) end
 ---@return integer measured how many times were new
 ---@return number seconds that it took
 function problem:profile(strategies, options) end
+
+---@class soapstone.list_times_options
+---@field parts_of_backward? boolean
+---@field kind? string of the devices that the times are for
+---@field known? soapstone.profile what it has is left out
+
+---What the strategies need, as a list for another machine; where that is nothing, nothing is written.
+---@param path string
+---@param strategies soapstone.strategy|soapstone.strategy[]
+---@param options? soapstone.list_times_options
+---@return integer
+function problem:list_times(path, strategies, options) end
 
 function problem:close() end
 
