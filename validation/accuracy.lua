@@ -4,14 +4,15 @@
 --
 -- Writes into FOLDER: report.html with the figures in it, accuracy.json with every number, a profile of each network (HDF5) and
 -- the figures.  Strategies are drawn by class and nothing is fitted to them; docs/accuracy.md says what came of it once, and
--- what that means.
+-- what that means.  Each strategy is proven: its gradients are those of the whole model, or the status is 1.
 
 local accuracy = require "soapstone.accuracy"
+local accuracy_report = require "soapstone.accuracy_report"
 local arguments = require "soapstone.arguments"
 local options = require "soapstone.options"
 local report = require "soapstone.report"
 local soapstone = require "soapstone"
-local exact, show = require("soapstone.unit").exact, soapstone.unit.show
+local others = require "soapstone.others"
 
 local known = {
   { name = "mlp", options = { batch = 64, layers = 4, width = 512 } },
@@ -29,11 +30,7 @@ local folder = o.folder
 
 local function percent(x) return ("%.1f %%"):format(100 * x) end
 local function signed(x) return ("%+.1f %%"):format(100 * x) end
-local function row_of(name, c, f)
-  return { name, c.n, percent(c.median), percent(c.q90), percent(c.most), signed(c.mean), c.kendall and ("%.2f"):format(c.kendall) or "-",
-    c.spearman and ("%.2f"):format(c.spearman) or "-", percent(f.median), percent(f.q90) }
-end
-local header <const> = { "network", "strategies", "median error", "90 of 100", "largest", "mean", "tau", "rho", "repeated: median", "90 of 100" }
+local header <const>, row_of = accuracy_report.header, accuracy_report.line
 
 -- -- running -------------------------------------------------------------------------------------------------
 
@@ -41,13 +38,14 @@ local done, rows = {}, {}
 local simulated, executed, first, second, by_class, without = {}, {}, {}, {}, {}, {}
 for _, network in ipairs(arguments.some("networks", o.networks, known)) do
   local got = accuracy.run { model = require("models." .. network.name)(network.options), each = o.each, rounds = o.rounds, steps = o.steps,
-    profile_rounds = o.profile_rounds, seed = o.seed, pinned = o.pinned, progress = true }
-  got.name = network.name
+    profile_rounds = o.profile_rounds, seed = o.seed, pinned = o.pinned, proof = true, progress = true }
   got.profile:write(("%s/%s.profile.h5"):format(folder, network.name))
   print(network.name)
-  print(got)
+  print(accuracy_report.page(got))
   print()
-  done[#done + 1], rows[#rows + 1] = got, row_of(network.name, got.comparison, got.floor)
+  local warning = others.warning(got.others)
+  if warning then io.stderr:write(network.name, ": ", warning, "\n") end
+  done[#done + 1], rows[#rows + 1] = { name = network.name, got = got }, row_of(network.name, got.comparison, got.floor)
   for _, row in ipairs(got.rows) do
     table.insert(simulated, row.simulated)
     table.insert(executed, row.median)
@@ -83,73 +81,40 @@ print(report.table({ "class", "strategies", "median error", "90 of 100", "mean" 
 print()
 print(report.table({ "without", "median error", "90 of 100", "mean", "tau" }, switches))
 
--- -- figures -------------------------------------------------------------------------------------------------
 
-local function path(name) return folder .. "/" .. name end
-local series, least, most = {}, math.huge, 0
-for i, got in ipairs(done) do
-  local line = { label = got.name, x = {}, y = {}, look = "points", colour = i }
-  for k, row in ipairs(got.rows) do
-    line.x[k], line.y[k] = row.median, row.simulated
-    least, most = math.min(least, row.median, row.simulated), math.max(most, row.median, row.simulated)
-  end
-  series[i] = line
-end
-for _, band in ipairs { { 1, "as executed" }, { 1.1, "10 % off" }, { 1 / 1.1 } } do
-  series[#series + 1] = { label = band[2], x = { least / 1.2, most * 1.2 }, y = { band[1] * least / 1.2, band[1] * most * 1.2 }, look = "lines",
-    pale = band[1] ~= 1, colour = 8 }
-end
-soapstone.plot.lines(series, path "scatter.svg", { xlabel = "executed step", xunit = "s", ylabel = "simulated step", yunit = "s", logx = true, logy = true })
+-- -- gradients -----------------------------------------------------------------------------------------------
 
-local bins, width = {}, 0.02
-for i = 1, all.n do
-  local bin = math.floor((simulated[i] / executed[i] - 1) / width + 0.5)
-  bins[bin] = (bins[bin] or 0) + 1
+local proofs, wrong = {}, {}
+for i, one in ipairs(done) do
+  local worst, off = accuracy_report.proofs(one.got)
+  proofs[i] = { one.name, #one.got.rows, ("%.2g"):format(worst.proof.gradients), worst.name, worst.proof.worst.gradient or "-" }
+  for _, row in ipairs(off) do wrong[#wrong + 1] = one.name .. ", " .. accuracy_report.proof_text(row) end
 end
-local histogram = { label = "strategies", x = {}, y = {}, look = "steps", colour = 1 }
-local low, high = math.huge, -math.huge
-for bin in pairs(bins) do low, high = math.min(low, bin), math.max(high, bin) end
-for bin = low - 1, high + 1 do
-  table.insert(histogram.x, 100 * width * bin)
-  table.insert(histogram.y, bins[bin] or 0)
-end
-soapstone.plot.lines({ histogram }, path "histogram.svg", { xlabel = "simulated / executed - 1 (%)", ylabel = "strategies", from_y = 0 })
-
--- The strategy that is furthest off, side by side.
-local worst, whose = nil, nil
-for _, got in ipairs(done) do
-  for _, row in ipairs(got.rows) do
-    if not worst or math.abs(row.error) > math.abs(worst.error) then worst, whose = row, got.name end
-  end
-end
-soapstone.plot.gantt(worst.measured, path "worst_executed.svg", { width = 7 })
-soapstone.plot.gantt(worst.result, path "worst_simulated.svg", { width = 7 })
+local proof_header <const> = { "network", "strategies", "gradients off by", "in strategy", "of the largest number of" }
+print()
+print(report.table(proof_header, proofs))
 
 -- -- files ---------------------------------------------------------------------------------------------------
 
-local function json_of(c)
-  return ('{"n": %d, "median": %s, "q90": %s, "most": %s, "mean": %s, "mean_absolute": %s, "kendall": %s, "spearman": %s}'):format(c.n, exact(c.median),
-    exact(c.q90), exact(c.most), exact(c.mean), exact(c.mean_absolute), c.kendall and exact(c.kendall) or "null", c.spearman and exact(c.spearman) or "null")
-end
+accuracy_report.figures(done, folder)
+local function path(name) return folder .. "/" .. name end
 
-local function write(name, text)
-  local file = assert(io.open(path(name), "w"))
-  assert(file:write(text))
-  assert(file:close())
-end
-
-local lines = {}
-for _, got in ipairs(done) do
-  for _, row in ipairs(got.rows) do
-    local more = {}
-    for _, switch in ipairs(accuracy.switches) do more[#more + 1] = (', "without_%s_s": %s'):format(switch.name, exact(row[switch.name])) end
-    lines[#lines + 1] = ('  {"network": %q, "class": %q, "strategy": %q, "executed_s": %s, "simulated_s": %s, "repeatability": %s, "tasks": %d%s}'):format(got.name,
-      row.class, row.name, exact(row.median), exact(row.simulated), exact(row.repeatability), row.tasks, table.concat(more))
+local networks, lines, busy = {}, {}, {}
+for i, one in ipairs(done) do
+  networks[i] = accuracy_report.together_data(one.got)
+  networks[i].network = one.name
+  for _, row in ipairs(one.got.rows) do
+    local line = accuracy_report.strategy_data(one.got, row)
+    line.network = one.name
+    lines[#lines + 1] = line
   end
+  busy[i] = { one.name, tostring(one.got.others) }
 end
-local p = done[1].profile
-write("accuracy.json", ('{"machine": %q, "processor": %q, "library": %q, "wallclock": %q,\n "all": %s,\n "floor": %s,\n "strategies": [\n%s\n ]}\n'):format(p.machine,
-  p.processor, p.library, p.wallclock, json_of(all), json_of(floor), table.concat(lines, ",\n")))
+local p = done[1].got.profile
+local data = accuracy_report.machine_data(p)
+data.all, data.floor = accuracy_report.comparison_data(all), accuracy_report.comparison_data(floor)
+data.networks, data.strategies = networks, lines
+accuracy_report.write_file(path "accuracy.json", accuracy_report.json(data) .. "\n")
 
 local function escaped(text) return (tostring(text):gsub("&", "&amp;"):gsub("<", "&lt;")) end
 local function html_table(head, body)
@@ -165,20 +130,24 @@ local function html_table(head, body)
   return table.concat(out)
 end
 local function figure(name, caption)
-  local file <close> = assert(io.open(path(name)))
-  local text = file:read "a"
+  local text = accuracy_report.read_file(path(name))
   return ("<figure>%s<figcaption>%s</figcaption></figure>"):format(text:sub(text:find "<svg"), escaped(caption))
 end
 
-local kinds = {}
-for _, got in ipairs(done) do
-  for _, kind in ipairs(got.kinds) do
-    kinds[#kinds + 1] = { got.name, kind.name, kind.tasks, show(kind.measured, "s"), show(kind.simulated, "s"),
-      kind.measured > 0 and signed(kind.simulated / kind.measured - 1) or "-" }
+-- Tables of all networks, one below the other, with the network in front.
+local function together(table_of)
+  local head, body
+  for _, one in ipairs(done) do
+    local of, its = table_of(one.got)
+    head, body = table.move(of, 1, #of, 2, { "network" }), body or {}
+    for _, row in ipairs(its) do body[#body + 1] = table.move(row, 1, #row, 2, { one.name }) end
   end
+  return html_table(head, body)
 end
+
+local worst, whose = accuracy_report.furthest(done)
 local trusted = math.max(all.q90, floor.q90)
-write("report.html", table.concat({
+accuracy_report.write_file(path "report.html", table.concat({
   "<!doctype html><meta charset=utf-8><title>Simulated against executed</title>",
   "<style>body{font-family:sans-serif;max-width:60em;margin:2em auto}td,th{padding:.1em .6em;text-align:right}td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}</style>",
   "<h1>Simulated against executed</h1>",
@@ -190,9 +159,18 @@ write("report.html", table.concat({
   "<h2>What each assumption is worth</h2><p>The same with one thing left out.</p>", html_table({ "without", "median error", "90 of 100", "mean", "tau" }, switches),
   figure("scatter.svg", "Each point is a strategy."), figure("histogram.svg", "Errors of all strategies."),
   "<h2>Furthest off</h2>", ("<p>%s, %s: %s</p>"):format(escaped(whose), escaped(worst.name), signed(worst.error)),
-  figure("worst_executed.svg", "Executed."), figure("worst_simulated.svg", "Simulated."),
-  "<h2>By kind of task</h2><p>Seconds added up over all strategies.</p>", html_table({ "network", "kind", "tasks", "executed", "simulated", "off by" }, kinds),
+  figure("gantt.svg", "The executed step above the simulated one, with one axis of time."),
+  "<h2>By kind of task</h2><p>Seconds added up over all strategies, each task in the median of its steps.</p>", together(accuracy_report.kinds),
+  "<h2>By device</h2><p>Seconds added up over all strategies.</p>", together(accuracy_report.devices),
+  "<h2>By step</h2><p>Each step against its strategy's median, in the median of all strategies, in the order in which they ran: a machine that drifts shows here.</p>",
+  together(accuracy_report.iterations),
+  "<h2>Gradients</h2><p>How far they are from those of the whole model at most, of the largest number of their tensor.</p>", html_table(proof_header, proofs),
+  "<h2>The machine meanwhile</h2>", html_table({ "network", "who else had its cores" }, busy),
 }, "\n"))
 print()
 print(("result: %d strategies of %d networks are %s off in the median, %s in nine of ten, %s on average, in an order of tau %s; the machine repeats itself within %s"):format(all.n,
   #done, percent(all.median), percent(all.q90), signed(all.mean), all.kendall and ("%.2f"):format(all.kendall) or "-", percent(floor.median)))
+if #wrong > 0 then
+  io.stderr:write("gradients are NOT those of the whole model:\n  ", table.concat(wrong, "\n  "), "\n")
+  os.exit(1, true)
+end

@@ -359,6 +359,53 @@ const ss_command ss_command_execute = {
     .run = simulate,
 };
 
+static const ss_flag validate_flags[] = {
+    {"model", 'm', "NAME", "one of models/ (lenet), or the path of a file of your own"},
+    {"devices", 'd', "N", "how many cores the strategies are for; 2 unless given"},
+    {"strategy", 's', "NAME,...", "ready-made strategies or files of saved ones"},
+    {"each", 0, "N", "strategies drawn of each class; 2 unless --strategy is given, else 0"},
+    {"option", 'o', "KEY=VALUE", "model.batch=64, sync=parameter_server (may be repeated)"},
+    {"by-name", 0, NULL, "strategies from files were saved for another size: take what fits"},
+    {"profile", 0, "FILE.h5", "measured times: what it has is known, what is new is added"},
+    {"rounds", 'n', "N", "over profile and all strategies in turn; 4 unless given"},
+    {"steps", 0, "N", "of each strategy in a round; 5 unless given"},
+    {"warmup", 0, "N", "steps before these, which are not measured; 2 unless given"},
+    {"profile-rounds", 0, "N", "samples of each time in the profile; 15 unless given"},
+    {"proof", 0, NULL, "compares gradients with those of the whole model"},
+    {"tasks", 0, "N", "shows the N tasks that are furthest off; with --json all are there"},
+    {"figures", 0, "FOLDER", "draws scatter.svg, histogram.svg and gantt.svg there"},
+    {"not-pinned", 0, NULL, "there may be more devices than cores"},
+    {"seed", 0, "N", "of drawn strategies, weights, inputs and labels; 1 unless given"},
+    JSON_FLAG,
+    DEBUG_FLAG,
+    {0},
+};
+
+static int validate(ss_cli *cli)
+{
+    ss_error err;
+    if (refuse_unreadable(cli, "model", &err) ||
+        check_place(cli, "profile", ss_profile_check_place, &err))
+        return ss_cli_fail(&err);
+    return ss_host_script_command(cli);
+}
+
+const ss_command ss_command_validate = {
+    .name = "validate",
+    .summary = "Compares simulated steps with executed ones on this machine",
+    .usage = "validate --model NAME [--devices N] [--strategy NAME,...] [--each N] [--profile FILE.h5]\n"
+             "                         [--proof] [--tasks N] [--figures FOLDER] [--json]...",
+    .about =
+        "What the strategies need is profiled and they are executed, in rounds; then they are\n"
+        "simulated with these times. Errors are simulated / executed - 1, by strategy, kind of task,\n"
+        "device and step; the machine's own repeatability stands beside them. Where others took the\n"
+        "cores meanwhile, it warns. With --proof the status is 1 if something else is computed.",
+    .flags = validate_flags,
+    .example = "soapstone validate -m lenet -d 2 -o model.batch=64 -s data_parallel,whole "
+               "--profile here.h5",
+    .run = validate,
+};
+
 static const ss_flag bench_flags[] = {
     {"tasks", 'n', "N", "of the largest graph; 1000000 unless given"},
     {"seed", 0, "N", "of the graphs; 0 unless given"},

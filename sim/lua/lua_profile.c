@@ -49,7 +49,7 @@ typedef struct profile_options {
     double budget, memory, seed;
     int64_t core, beside; /* -1: none was given */
     int inputs;
-    bool parts_of_backward;
+    bool parts_of_backward, new_only;
 } profile_options;
 
 static const ss_opt profile_list[] = {
@@ -113,6 +113,10 @@ static const ss_opt profile_list[] = {
     {.name = "known",
      .kind = SS_OPT_VALUE,
      .help = "a profile: what it has is not measured, and is in the new one too"},
+    {.name = "new_only",
+     .kind = SS_OPT_FLAG,
+     .at = offsetof(profile_options, new_only),
+     .help = "what is known is not in the new one"},
     {0},
 };
 
@@ -229,7 +233,7 @@ static ss_status make_profile(const profile_job *j, ss_profile *out, uint32_t *r
     ss_kernel_maker maker = ss_kernels_maker(kernels);
     bool any;
     s = measure_missing(j, kernels, &maker, &measured, rows, &any, err);
-    if (!s && j->known)
+    if (!s && j->known && !j->o->new_only)
         s = ss_profile_merge(out, j->known, err);
     if (!s && any)
         s = ss_profile_merge(out, &measured, err);

@@ -1,6 +1,7 @@
 -- Simulated against executed: which strategies are drawn, and what comes of a run. Times are not expected to be any: machines are
 -- noisy.
 local accuracy = require "soapstone.accuracy"
+local accuracy_report = require "soapstone.accuracy_report"
 local soapstone = require "soapstone"
 local check = require "check"
 
@@ -37,11 +38,28 @@ claim("what makes no sense is refused", function()
   fails("accuracy.run needs a model", accuracy.run, {})
   fails("unknown option 'round'; did you mean 'rounds'?", accuracy.run, { model = mlp, round = 3 })
   fails("option 'rounds' is 1; it must be at least 2", accuracy.run, { model = mlp, rounds = 1 })
-  local three = soapstone.problem { model = mlp, topology = require "topologies.cores" { devices = 3 } }
-  fails("strategies are over two devices, and there are 3", accuracy.strategies, three)
+  fails("option 'strategies' should be a list of strategies, not a strategy", accuracy.run, { model = mlp, strategies = problem:strategy "whole" })
+  fails("no strategies were given, and none are drawn", accuracy.run, { model = mlp, strategies = {} })
+  fails("option 'problem' should be a table", accuracy.run, { model = mlp, problem = 3 })
+  local one = soapstone.problem { model = mlp, topology = accuracy.cores(nil, 1) }
+  fails("strategies are over two devices or more, and there is one", accuracy.strategies, one)
 end)
 
-local available, got = pcall(accuracy.run, { model = mlp, each = 1, rounds = 2, steps = 1, warmup = 0, profile_rounds = 2, pinned = false })
+claim("of more devices than two, all are used, and each cut is over two", function()
+  local four, seen = soapstone.problem { model = mlp, topology = accuracy.cores(nil, 4) }, {}
+  equal(four.topology.links, 12)
+  for _, row in ipairs(accuracy.strategies(four, { each = 5 })) do
+    for op in mlp:ops() do
+      local devices = row.strategy:get(op.name).devices
+      for _, device in ipairs(devices) do seen[device] = true end
+      assert(#devices == 1 or #devices == 2 and devices[1] ~= devices[2])
+    end
+  end
+  equal(#seen, 4)
+end)
+
+local available, got = pcall(accuracy.run, { model = mlp, each = 1, rounds = 2, steps = 1, warmup = 0, profile_rounds = 2, pinned = false,
+  proof = true })
 if not available then
   claim("a build without kernels says what is missing", function() contains(got, "this build has no oneDNN: install libdnnl-dev (Debian)") end)
   check.done()
@@ -58,13 +76,69 @@ claim("each strategy is simulated, executed in every round, and compared", funct
   end
   equal(#got.without, #accuracy.switches)
   local seconds, tasks = 0, 0
-  for _, kind in ipairs(got.kinds) do seconds, tasks = seconds + kind.measured, tasks + kind.tasks end
+  for _, kind in ipairs(got.kinds) do seconds, tasks = seconds + kind.executed, tasks + kind.tasks end
   local all = 0
   for _, row in ipairs(got.rows) do all = all + row.tasks end
   equal(tasks, all)
   assert(seconds > 0)
   contains(tostring(got), "without interference")
   contains(tostring(got), "the machine against itself")
+end)
+
+claim("what the strategy computes is proven, beside it", function()
+  for _, row in ipairs(got.rows) do assert(row.proof.gradients <= accuracy_report.same, row.name) end
+  local worst, wrong = accuracy_report.proofs(got)
+  assert(worst and #wrong == 0)
+end)
+
+claim("simulated and executed stand side by side by task, device and step", function()
+  local busy = 0
+  for _, row in ipairs(got.rows) do
+    local simulated = row.result
+    equal(#row.timeline, row.tasks)
+    for i, task in ipairs(row.timeline) do
+      local of = simulated:task(i)
+      assert(task.name == of.name and task.simulated == of.finish - of.start and task.simulated_start == of.start and task.executed >= 0)
+      assert((task.operator ~= nil) == (task.kind == "forward" or task.kind == "backward"), task.name)
+    end
+    for i, device in ipairs(row.devices) do
+      equal(device.name, "core" .. i)
+      equal(device.simulated_busy, simulated.devices[i].busy)
+      assert(device.executed_busy > 0 or device.simulated_busy == 0)
+      busy = busy + device.executed_busy
+    end
+  end
+  check.near(got.devices[1].executed_busy + got.devices[2].executed_busy, busy)
+  equal(#got.iterations, 2)
+  equal(#got.iterations[1], 1)
+  assert(got.iterations[1][1] <= 0 and got.iterations[2][1] >= 0 or got.iterations[1][1] >= 0 and got.iterations[2][1] <= 0,
+    "of two steps one is below their median, or both are it")
+  assert(got.others.known == false or got.others.seconds > 0)
+end)
+
+claim("given strategies take the place of drawn ones, and what is known is not measured again", function()
+  local two = { problem:strategy "whole", problem:strategy "data_parallel", problem:strategy "whole" }
+  local o = { model = mlp, strategies = two, rounds = 2, steps = 2, warmup = 0, profile_rounds = 2, pinned = false, problem = { sync = "parameter_server" } }
+  local first = accuracy.run(o)
+  equal(#first.rows, 2) -- of equal ones the first
+  equal(first.rows[1].name .. ", " .. first.rows[2].name .. ", " .. first.rows[1].class, "whole, data_parallel, given")
+  equal(first.measured_times, #first.profile)
+  for _, row in ipairs(first.profile.rows) do equal(#row.samples, 2) end
+  contains(first.rows[2].result.assumptions, "parameter_server")
+  o.known, o.each, o.profile_rounds = first.profile, 1, 4
+  local second = accuracy.run(o)
+  assert(#second.rows > 2 and second.rows[3].class == "sample")
+  equal(second.measured_times, #second.profile - #first.profile)
+  assert(second.measured_times > 0)
+  local of = {}
+  for _, row in ipairs(first.profile.rows) do of[row.kind .. row.attributes .. row.shape .. row.phase] = row.samples end
+  for _, row in ipairs(second.profile.rows) do -- what was known as it was, what is new from all rounds
+    local samples = of[row.kind .. row.attributes .. row.shape .. row.phase]
+    equal(#row.samples, samples and 2 or 4)
+    if samples then equal(row.samples[1], samples[1]) end
+  end
+  o.known, o.each = second.profile, 1
+  equal(accuracy.run(o).measured_times, 0)
 end)
 
 claim("where nothing can be left out, leaving it out changes nothing", function()

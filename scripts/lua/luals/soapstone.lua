@@ -578,6 +578,7 @@ function problem:without_kernels(strategy) end
 ---@field memory? soapstone.quantity of arrays at a time
 ---@field kind? string of the devices that this machine's cores stand for
 ---@field known? soapstone.profile what it has is not measured, and is in the new one too
+---@field new_only? boolean what is known is not in the new one
 
 ---What the strategies need, measured on this machine.
 ---@param strategies soapstone.strategy|soapstone.strategy[]

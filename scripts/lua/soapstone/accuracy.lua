@@ -4,20 +4,23 @@
 --   local got = accuracy.run { model = require "models.lenet" { batch = 64 }, each = 2 }
 --   print(got, got.comparison.median, got.floor.median)
 --
--- Strategies are drawn by class (of what they cut), what they need is profiled, and all of them are executed: in rounds over
--- all of it in turn, so that a machine that drifts does so under all alike.  The floor is the machine's own
+-- Strategies are given, or drawn by class (of what they cut), what they need is profiled, and all of them are executed: in rounds
+-- over all of it in turn, so that a machine that drifts does so under all alike.  The floor is the machine's own
 -- repeatability: the first half of the rounds as a simulation of the second.  Nothing is fitted to what is compared.
+-- accuracy_report.lua has the tables and figures of what comes out.
 
+local accuracy_report = require "soapstone.accuracy_report"
 local options = require "soapstone.options"
-local report = require "soapstone.report"
+local others = require "soapstone.others"
 local soapstone = require "soapstone"
 local topology = require "soapstone.topology"
 local trial = require "soapstone.trial"
+local wanted = require "soapstone.wanted"
 
 local accuracy = {}
 
 local OWNER <const> = "accuracy.run"
-local refuse, show = soapstone.refuse, soapstone.unit.show
+local refuse = soapstone.refuse
 
 -- -- strategies ----------------------------------------------------------------------------------------------
 
@@ -35,26 +38,34 @@ local function cut(strategy, op, class, devices)
   return false
 end
 
+-- Two devices, the first by chance and the other beside it or, of more than two, by chance too.
+local function pair(devices, random)
+  local first = random(devices)
+  local second = devices == 2 and 3 - first or random(devices - 1)
+  if devices > 2 and second >= first then second = second + 1 end
+  return { first, second }
+end
+
 local function draw(problem, class, name, random)
-  local strategy = problem:strategy("whole", { name = name })
+  local strategy, devices = problem:strategy("whole", { name = name }), problem.topology.devices
   local share = 0.3 + 0.7 * random()
   for op in problem.model:ops() do
     local of = letter[class]
     if class == "mixed" then of = ({ "s", "p", "a", "whole" })[random(4)] end
-    local order = random(2) == 1 and { 1, 2 } or { 2, 1 }
+    local order = pair(devices, random)
     if not (of and random() < share and cut(strategy, op, of, order)) then
-      strategy:set(op.name, { degrees = {}, devices = { random(2) } })
+      strategy:set(op.name, { degrees = {}, devices = { random(devices) } })
     end
   end
   return strategy:copy { name = name }
 end
 
--- So many strategies of each class over two devices: sample, parameter and attribute cut a share of the operators along such a
--- dimension and place the others whole, operator places all whole, mixed draws what to cut.  A list of { class, strategy }; of equal
--- ones the first.
+-- So many strategies of each class: sample, parameter and attribute cut a share of the operators in two along such a dimension and
+-- place the others whole, operator places all whole, mixed draws what to cut.  A list of { class, strategy }; of equal ones the
+-- first.
 function accuracy.strategies(problem, o)
   o = options(o, { each = options.count(2, { min = 1, max = 1000 }), seed = options.count(1, { min = 0 }) }, "accuracy.strategies")
-  if problem.topology.devices ~= 2 then refuse("accuracy.strategies: strategies are over two devices, and there are %d", problem.topology.devices) end
+  if problem.topology.devices < 2 then refuse "accuracy.strategies: strategies are over two devices or more, and there is one" end
   local state = o.seed * 2654435761 + 1013904223
   local function random(n) -- a stream of its own: what a script draws does not move
     state = state * 6364136223846793005 + 1442695040888963407
@@ -74,13 +85,13 @@ end
 
 -- -- the machine ---------------------------------------------------------------------------------------------
 
--- Two cores that share memory; with a profile whose streams were measured, the link between them is as its messages were.
-function accuracy.cores(profile)
-  local t = topology.new { name = "two cores" }
-  local first, second
-  for i = 1, 2 do
-    local core = t:device("core" .. i, { kind = "cpu core", machine = 1, memory_bandwidth = "10 GB/s", flops = { f32 = "50 GFLOP/s" } })
-    first, second = first or core, core
+-- Cores that share memory, two unless given; with a profile whose streams were measured, links between them are as its messages
+-- were.
+function accuracy.cores(profile, devices)
+  devices = devices or 2
+  local t, core = topology.new { name = devices == 2 and "two cores" or devices .. " cores" }, {}
+  for i = 1, devices do
+    core[i] = t:device("core" .. i, { kind = "cpu core", machine = 1, memory_bandwidth = "10 GB/s", flops = { f32 = "50 GFLOP/s" } })
   end
   local best, curve = 0, {}
   for _, s in ipairs(profile and profile.streams or {}) do
@@ -91,7 +102,9 @@ function accuracy.cores(profile)
   end
   local link = { bandwidth = "10 GB/s", latency = 0 }
   if best > 0 then link.bandwidth, link.efficiency = ("%.17g B/s"):format(best), curve end
-  t:link(first, second, link)
+  for i = 2, devices do
+    for k = 1, i - 1 do t:link(core[k], core[i], link) end
+  end
   return t
 end
 
@@ -99,7 +112,9 @@ end
 local function problem_of(o, t, costs, more)
   local all = { model = o.model, topology = t, costs = costs, sync = o.sync, gather = true, partial_sums = true, update_passes = 3,
     links = "fifo-path", copies_block = true, blocked_end = "receiver" }
-  for name, value in pairs(more or {}) do all[name] = value end
+  for _, given in ipairs { o.problem or {}, more or {} } do
+    for name, value in pairs(given) do all[name] = value end
+  end
   return soapstone.problem(all)
 end
 
@@ -117,44 +132,130 @@ accuracy.switches = {
 
 local function median_of(samples, from, to) return trial.median(table.move(samples, from, to, 1, {})) end
 
+-- When each task began and how long it took, and how busy each device was: a sample more.
+local function keep_step(row, result)
+  local kept = row.kept
+  for i = 1, result.tasks do
+    local task, of = result:task(i), kept.tasks[i] or { start = {}, seconds = {} }
+    kept.tasks[i] = of
+    table.insert(of.start, task.start)
+    table.insert(of.seconds, task.finish - task.start)
+  end
+  for i, device in ipairs(result.devices) do
+    local of = kept.devices[i] or { busy = {}, idle = {} }
+    kept.devices[i] = of
+    table.insert(of.busy, device.busy)
+    table.insert(of.idle, device.idle)
+  end
+end
+
+local function execute(problem, row, o)
+  local results = problem:execute(row.strategy, { steps = o.steps, warmup = o.warmup, seed = o.seed, pinned = o.pinned })
+  for _, r in ipairs(results) do
+    table.insert(row.steps, r.step_time)
+    keep_step(row, r)
+  end
+  table.sort(results, function(a, b) return a.step_time < b.step_time end)
+  row.measured = results[(#results + 1) // 2]
+end
+
 -- In each round the profile has some of its rounds and all strategies execute: a machine that is slower for a while is so for
 -- both.  Gives the profile, how many times are new, and the seconds that it took; ends with each strategy's step times, and the
 -- result of a step of the last round.
 local function profile_and_execute(problem, list, all, known, o)
   local parts, times, seconds = {}, 0, 0
-  for _, row in ipairs(list) do row.steps = {} end
+  for _, row in ipairs(list) do row.steps, row.kept = {}, { tasks = {}, devices = {} } end
   for round = 1, o.rounds do
-    local part, new, took = problem:profile(all, { core = o.pinned and 0 or nil, beside = o.pinned and 1 or nil, seed = o.seed, known = known,
-      rounds = math.max(1, (o.profile_rounds * round) // o.rounds - (o.profile_rounds * (round - 1)) // o.rounds) })
-    parts[#parts + 1], times, seconds = part, new, seconds + took
+    local rounds = (o.profile_rounds * round) // o.rounds - (o.profile_rounds * (round - 1)) // o.rounds
+    local part, new, took = problem:profile(all, { core = o.pinned and 0 or nil, beside = o.pinned and o.devices > 1 and 1 or nil, seed = o.seed,
+      known = known, new_only = true, rounds = math.max(1, rounds) })
+    if #part > 0 or #part.streams > 0 then parts[#parts + 1] = part end
+    times, seconds = new, seconds + took
     for i, row in ipairs(list) do
       if o.progress then soapstone.progress(("round %d of %d: executing strategy %d of %d"):format(round, o.rounds, i, #list)) end
-      local results = problem:execute(row.strategy, { steps = o.steps, warmup = o.warmup, seed = o.seed, pinned = o.pinned })
-      for _, r in ipairs(results) do row.steps[#row.steps + 1] = r.step_time end
-      table.sort(results, function(a, b) return a.step_time < b.step_time end)
-      row.measured = results[(#results + 1) // 2]
+      execute(problem, row, o)
     end
   end
   if o.progress then soapstone.progress() end
-  return known and parts[#parts] or soapstone.profile.merge(parts, { pool = true }), times, seconds
+  local profile = #parts > 0 and soapstone.profile.merge(parts, { pool = true }) or nil
+  if known then profile = profile and soapstone.profile.merge { known, profile } or known end
+  return profile, times, seconds
 end
 
--- Seconds by kind of task, and of operators by their kind and phase.
-local function add_tasks(kinds, order, model, simulated, measured)
-  local kind_of = {}
-  for op in model:ops() do kind_of[op.name] = op.kind end
+-- -- side by side ---------------------------------------------------------------------------------------------
+
+-- The simulated tasks beside the executed ones, in medians of all steps: row.timeline; and the same of devices.
+local function put_side_by_side(row, kind_of, simulated)
+  row.timeline, row.devices = {}, {}
   for i = 1, simulated.tasks do
-    local a, b = simulated:task(i), measured:task(i)
-    local operator = kind_of[a.name:match "^(.-)%.[^.]*$" or ""] or kind_of[a.name:match "^([^.%[ ]+)" or ""]
-    local name = (a.kind == "forward" or a.kind == "backward") and operator and operator .. " " .. a.kind or a.kind
-    local row = kinds[name]
-    if not row then
-      row = { name = name, tasks = 0, simulated = 0, measured = 0 }
-      kinds[name], order[#order + 1] = row, row
-    end
-    row.tasks = row.tasks + 1
-    row.simulated, row.measured = row.simulated + a.finish - a.start, row.measured + b.finish - b.start
+    local task, kept = simulated:task(i), row.kept.tasks[i]
+    local computes = task.kind == "forward" or task.kind == "backward"
+    row.timeline[i] = {
+      name = task.name, kind = task.kind, lane = task.lane,
+      operator = computes and (kind_of[task.name:match "^(.-)%.[^.]*$" or ""] or kind_of[task.name:match "^([^.%[ ]+)" or ""]) or nil,
+      simulated_start = task.start, simulated = task.finish - task.start,
+      executed_start = trial.median(kept.start), executed = trial.median(kept.seconds),
+    }
   end
+  for i, device in ipairs(simulated.devices) do
+    local kept = row.kept.devices[i]
+    row.devices[i] = { name = device.name, simulated_busy = device.busy, simulated_idle = device.idle, executed_busy = trial.median(kept.busy),
+      executed_idle = trial.median(kept.idle) }
+  end
+  row.kept = nil
+end
+
+-- Seconds by kind of task, and of operators by their kind and phase, over all strategies: sums, how far off a task is in the median
+-- (`error`) and how far all together are (`bias`).
+local function kinds_of(list)
+  local kinds, order = {}, {}
+  for _, row in ipairs(list) do
+    for _, task in ipairs(row.timeline) do
+      local name = task.operator and task.operator .. " " .. task.kind or task.kind
+      local of = kinds[name]
+      if not of then
+        of = { name = name, tasks = 0, simulated = 0.0, executed = 0.0, off = {} }
+        kinds[name], order[#order + 1] = of, of
+      end
+      of.tasks, of.simulated, of.executed = of.tasks + 1, of.simulated + task.simulated, of.executed + task.executed
+      if task.executed > 0 then table.insert(of.off, math.abs(task.simulated / task.executed - 1)) end
+    end
+  end
+  for _, of in ipairs(order) do
+    of.error = #of.off > 0 and trial.median(of.off) or nil
+    of.bias = of.executed > 0 and of.simulated / of.executed - 1 or nil
+    of.off = nil
+  end
+  return order
+end
+
+-- Seconds of each device, over all strategies.
+local function devices_of(list)
+  local devices = {}
+  for _, row in ipairs(list) do
+    for i, device in ipairs(row.devices) do
+      local of = devices[i] or { name = device.name, simulated_busy = 0.0, simulated_idle = 0.0, executed_busy = 0.0, executed_idle = 0.0 }
+      devices[i] = of
+      for name, seconds in pairs(device) do
+        if name ~= "name" then of[name] = of[name] + seconds end
+      end
+    end
+  end
+  return devices
+end
+
+-- Of each step of each round, in their order, by how much it is longer than the strategy's median: the median over all strategies.
+local function iterations_of(list, o)
+  local iterations = {}
+  for round = 1, o.rounds do
+    iterations[round] = {}
+    for step = 1, o.steps do
+      local off = {}
+      for i, row in ipairs(list) do off[i] = row.steps[(round - 1) * o.steps + step] / row.median - 1 end
+      iterations[round][step] = trial.median(off)
+    end
+  end
+  return iterations
 end
 
 local function compare(list, field)
@@ -163,67 +264,75 @@ local function compare(list, field)
   return soapstone.compare(simulated, measured)
 end
 
-local function percent(x) return ("%.1f %%"):format(100 * x) end
-local function signed(x) return ("%+.1f %%"):format(100 * x) end
+-- -- the whole -------------------------------------------------------------------------------------------------
 
 local page = {}
 
-function page.__tostring(got)
-  local rows = {}
-  for i, row in ipairs(got.rows) do
-    rows[i] = { row.name, show(row.median, "s"), show(row.simulated, "s"), signed(row.error), percent(row.repeatability), row.tasks }
+function page.__tostring(got) return accuracy_report.text(got) end
+
+-- Of what is said twice the first.
+local function add(list, class, strategy)
+  for _, other in ipairs(list) do
+    if other.strategy == strategy then return end
   end
-  local lines = { report.table({ "strategy", "executed", "simulated", "off by", "repeated", "tasks" }, rows), "" }
-  local c, f = got.comparison, got.floor
-  local tau = c.kendall and (", tau %.2f"):format(c.kendall) or ""
-  lines[#lines + 1] = ("error %s in the median, %s in 90 of 100, mean %s%s; the machine against itself %s and %s"):format(percent(c.median),
-    percent(c.q90), signed(c.mean), tau, percent(f.median), percent(f.q90))
-  for _, switch in ipairs(got.without) do
-    lines[#lines + 1] = ("  without %-14s %s in the median, mean %s"):format(switch.name, percent(switch.comparison.median), signed(switch.comparison.mean))
+  list[#list + 1] = { class = class, strategy = strategy, name = strategy.name }
+end
+
+local function read(o)
+  if type(o) ~= "table" or not o.model then refuse("%s needs a model: { model = ... }", OWNER) end
+  local model, known, strategies, plain = o.model, o.known, o.strategies, {}
+  if strategies ~= nil then wanted.strategies(OWNER, "option 'strategies'", strategies) end
+  for name, value in pairs(o) do
+    if name ~= "model" and name ~= "known" and name ~= "strategies" then plain[name] = value end
   end
-  return table.concat(lines, "\n")
+  o = options(plain, {
+    each = options.count(strategies and 0 or 2, { min = strategies and 0 or 1, max = 1000 }), devices = options.count(2, { min = 1, max = 1000 }),
+    rounds = options.count(4, { min = 2, max = 1000 }), steps = options.count(5, { min = 1, max = 1000 }),
+    warmup = options.count(2, { min = 0, max = 1000 }), profile_rounds = options.count(15, { min = 1, max = 10000 }), seed = options.count(1, { min = 0 }),
+    sync = options.choice("ring", { "ring", "parameter_server" }), problem = options.any(nil, "more options of the problem"), pinned = true,
+    proof = false, progress = false,
+  }, OWNER)
+  if o.problem ~= nil then wanted.table(OWNER, "option 'problem'", o.problem) end
+  o.model = model
+  return o, known, strategies or {}
 end
 
 -- Profiles, simulates and executes; gives a table that prints itself.
 function accuracy.run(o)
-  if type(o) ~= "table" or not o.model then refuse("%s needs a model: { model = ... }", OWNER) end
-  local model, known = o.model, o.known
-  local plain = {}
-  for name, value in pairs(o) do if name ~= "model" and name ~= "known" then plain[name] = value end end
-  o = options(plain, {
-    each = options.count(2, { min = 1, max = 1000 }), rounds = options.count(4, { min = 2, max = 1000 }), steps = options.count(5, { min = 1, max = 1000 }),
-    warmup = options.count(2, { min = 0, max = 1000 }), profile_rounds = options.count(15, { min = 1, max = 10000 }), seed = options.count(1, { min = 0 }),
-    sync = options.choice("ring", { "ring", "parameter_server" }), pinned = true, progress = false,
-  }, OWNER)
-  o.model = model
-  local bare = problem_of(o, accuracy.cores())
-  local list = accuracy.strategies(bare, { each = o.each, seed = o.seed })
-  local all = {}
+  local known, strategies
+  o, known, strategies = read(o)
+  local bare, list, all = problem_of(o, accuracy.cores(nil, o.devices)), {}, {}
+  for _, strategy in ipairs(strategies) do add(list, "given", trial.onto(bare, strategy)) end
+  for _, drawn in ipairs(o.each > 0 and accuracy.strategies(bare, { each = o.each, seed = o.seed }) or {}) do add(list, drawn.class, drawn.strategy) end
   for i, row in ipairs(list) do all[i] = row.strategy end
+  if #all == 0 then refuse("%s: no strategies were given, and none are drawn (option 'each')", OWNER) end
+  local watch = others.watch()
   local profile, times, seconds = profile_and_execute(bare, list, all, known, o)
-  local t, costs = accuracy.cores(profile), soapstone.costs.stack { soapstone.costs.table(profile), soapstone.costs.roofline() }
-  local full = problem_of(o, t, costs, { interference = profile.interference })
-  for i, row in ipairs(accuracy.strategies(full, { each = o.each, seed = o.seed })) do list[i].strategy = row.strategy end
-  local got = setmetatable({ rows = list, kinds = {}, without = {}, profile = profile, problem = full, measured_times = times, profile_seconds = seconds }, page)
-  local kinds, first, second = {}, {}, {}
+  local others_had = watch()
+  local t, costs = accuracy.cores(profile, o.devices), soapstone.costs.stack { soapstone.costs.table(profile), soapstone.costs.roofline() }
+  local given = o.problem and o.problem.interference
+  local full = problem_of(o, t, costs, { interference = given or profile.interference })
+  local got = setmetatable({ rows = list, without = {}, profile = profile, problem = full, measured_times = times, profile_seconds = seconds,
+    others = others_had }, page)
+  local kind_of, first, second = {}, {}, {}
+  for op in o.model:ops() do kind_of[op.name] = op.kind end
   for i, row in ipairs(list) do
+    row.strategy = trial.onto(full, row.strategy)
     local simulated, n = full:simulate(row.strategy), #row.steps
-    row.name, row.median, row.simulated, row.tasks = row.strategy.name, trial.median(row.steps), simulated.step_time, simulated.tasks
+    row.median, row.simulated, row.tasks = trial.median(row.steps), simulated.step_time, simulated.tasks
     row.error, row.result = row.simulated / row.median - 1, simulated
     first[i], second[i] = median_of(row.steps, 1, n // 2), median_of(row.steps, n // 2 + 1, n)
     row.first, row.second, row.repeatability = first[i], second[i], math.abs(first[i] / second[i] - 1)
-    add_tasks(kinds, got.kinds, model, simulated, row.measured)
+    if o.proof then row.proof = full:proof(row.strategy, { seed = o.seed, pinned = o.pinned }) end
+    put_side_by_side(row, kind_of, simulated)
   end
   got.comparison, got.floor = compare(list, "simulated"), soapstone.compare(first, second)
+  got.kinds, got.devices, got.iterations = kinds_of(list), devices_of(list), iterations_of(list, o)
   for _, switch in ipairs(accuracy.switches) do
-    local more = { interference = profile.interference }
+    local more = { interference = given or profile.interference }
     for name, value in pairs(switch.without) do more[name] = value end
     local without = problem_of(o, t, costs, more)
-    for _, row in ipairs(accuracy.strategies(without, { each = o.each, seed = o.seed })) do
-      for _, other in ipairs(list) do
-        if other.name == row.strategy.name then other[switch.name] = without:simulate(row.strategy).step_time end
-      end
-    end
+    for _, row in ipairs(list) do row[switch.name] = without:simulate(trial.onto(without, row.strategy)).step_time end
     got.without[#got.without + 1] = { name = switch.name, comparison = compare(list, switch.name) }
   end
   return got
