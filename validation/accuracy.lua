@@ -1,6 +1,6 @@
 -- accuracy.lua - simulated step times against executed ones, of five networks on two cores of this machine: make validation.
 --
---   soapstone run validation/accuracy.lua [FOLDER] [--each 3] [--rounds 4] [--steps 5] [--seed 1] [--networks mlp,lenet]
+--   soapstone run validation/accuracy.lua [FOLDER] [--each 3] [--rounds 4] [--steps 5] [--seed 1] [--networks mlp,lenet] [--figures false]
 --
 -- Writes into FOLDER: report.html with the figures in it, accuracy.json with every number, a profile of each network (HDF5) and
 -- the figures.  Strategies are drawn by class and nothing is fitted to them; docs/accuracy.md says what came of it once, and
@@ -25,6 +25,7 @@ local known = {
 local o = arguments.read(arg, "Simulated step times against executed ones, of networks on two cores of this machine.", {
   each = options.count(3, { min = 1, max = 100 }), rounds = options.count(4, { min = 2, max = 100 }), steps = options.count(5, { min = 1, max = 100 }),
   profile_rounds = options.count(15, { min = 1, max = 10000 }), seed = options.count(1, { min = 0 }), networks = "all", pinned = true,
+  figures = true,
 })
 local folder = o.folder
 
@@ -96,7 +97,7 @@ print(report.table(proof_header, proofs))
 
 -- -- files ---------------------------------------------------------------------------------------------------
 
-accuracy_report.figures(done, folder)
+if o.figures then accuracy_report.figures(done, folder) end
 local function path(name) return folder .. "/" .. name end
 
 local networks, lines, busy = {}, {}, {}
@@ -130,6 +131,7 @@ local function html_table(head, body)
   return table.concat(out)
 end
 local function figure(name, caption)
+  if not o.figures then return "" end
   local text = accuracy_report.read_file(path(name))
   return ("<figure>%s<figcaption>%s</figcaption></figure>"):format(text:sub(text:find "<svg"), escaped(caption))
 end
@@ -168,8 +170,13 @@ accuracy_report.write_file(path "report.html", table.concat({
   "<h2>The machine meanwhile</h2>", html_table({ "network", "who else had its cores" }, busy),
 }, "\n"))
 print()
-print(("result: %d strategies of %d networks are %s off in the median, %s in nine of ten, %s on average, in an order of tau %s; the machine repeats itself within %s"):format(all.n,
-  #done, percent(all.median), percent(all.q90), signed(all.mean), all.kendall and ("%.2f"):format(all.kendall) or "-", percent(floor.median)))
+local disturbed = {}
+for _, one in ipairs(done) do
+  if one.got.others.busy then disturbed[#disturbed + 1] = ("; while %s ran, %s"):format(one.name, tostring(one.got.others)) end
+end
+print(("result: %d strategies of %d network%s are %s off in the median, %s in nine of ten, %s on average, in an order of tau %s; the machine repeats itself within %s%s"):format(all.n,
+  #done, #done == 1 and "" or "s", percent(all.median), percent(all.q90), signed(all.mean), all.kendall and ("%.2f"):format(all.kendall) or "-",
+  percent(floor.median), table.concat(disturbed)))
 if #wrong > 0 then
   io.stderr:write("gradients are NOT those of the whole model:\n  ", table.concat(wrong, "\n  "), "\n")
   os.exit(1, true)
