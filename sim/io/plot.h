@@ -32,7 +32,8 @@ typedef struct ss_plot_options {
     const char *scripts; /* folder of the *.gp files; needed to draw */
     const char *gnuplot; /* program; NULL: "gnuplot", looked up in PATH */
     double width_in;     /* inches on paper, 1 to 40; 0: 3.5, one column. Text is 7 points there. */
-    ss_time from, to;    /* of a Gantt chart, else refused; to 0: to the end of the step */
+    ss_time from, to;    /* of a Gantt chart, else refused; to 0: to the end of the step, and behind
+                             it there is room */
     uint32_t max_devices; /* lanes; 0: 64. Beyond: those of the critical path, the busiest and
                              the idlest; or the fullest */
     uint32_t max_links;   /* lanes; 0: 24, the busiest, of links. In a Gantt chart those of the

@@ -412,7 +412,7 @@ ss_status ss_plot_gantt_data(const ss_view *v, const ss_plot_options *o, ss_text
         return s;
     gantt g = {.v = v, .from = o->from, .out = out, .err = err};
     ss_time end = v->step_time > 0 ? v->step_time : 1; /* an axis has a length */
-    g.to = o->to && o->to < end ? o->to : end;
+    g.to = o->to ? o->to : end; /* behind the end: two steps can have one axis */
     g.cell = (g.to - g.from) / ss_plot_cells(o) + 1;
     s = place_lanes(&g, o);
     if (!s)

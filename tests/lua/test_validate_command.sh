@@ -101,6 +101,8 @@ if command -v gnuplot >/dev/null 2>&1; then
     if grep -q "</svg>" figures/$name.svg; then ok; else bad "figures/$name.svg"; fi
   done
   if [ "$(grep -c '<text x="4"' figures/gantt.svg)" = 2 ]; then ok; else bad "an executed step above a simulated one"; fi
+  ends=$(awk -F '\t' '$3 == "title" { print $5 }' figures/gantt_executed.svg.tsv figures/gantt_simulated.svg.tsv | sort -u)
+  if [ "$(echo "$ends" | wc -l)" = 1 ] && [ -n "$ends" ]; then ok; else bad "two axes of time: $ends"; fi
 fi
 
 echo "$passed passed, $failed failed"

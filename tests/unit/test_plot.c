@@ -137,6 +137,23 @@ static void a_wrong_window_is_refused_in_its_units(void)
     step_free(&s);
 }
 
+/* Two steps can have one axis of time. */
+static void an_axis_may_end_behind_the_step(void)
+{
+    step s;
+    ss_text t = {0};
+    char title[64];
+    step_bare(&s, SS_LINKS_FIFO_HOP);
+    ss_plot_options o = {.to = 3 * s.view.step_time};
+    CHECK_OK(ss_plot_data(&s.view, SS_PLOT_GANTT, &o, &t, &err));
+    snprintf(title, sizeof title, "\ttitle\t0.000000000000\t0.%012lld\t",
+             (long long)(3 * s.view.step_time));
+    CHECK_TEXT(t.at, title);
+    CHECK(!strstr(t.at, "is shown"));
+    ss_text_free(&t);
+    step_free(&s);
+}
+
 static void what_is_left_out_is_told(void)
 {
     step s;
@@ -1009,6 +1026,7 @@ int main(void)
     RUN(merged_bars_keep_the_busy_time);
     RUN(a_window_cuts_bars);
     RUN(a_wrong_window_is_refused_in_its_units);
+    RUN(an_axis_may_end_behind_the_step);
     RUN(what_is_left_out_is_told);
     RUN(thinned_memory_keeps_its_extremes);
     RUN(links_of_the_critical_path_come_first);

@@ -55,7 +55,7 @@ local accuracy = {}
 ---@field kinds { name: string, tasks: integer, simulated: number, executed: number, error?: number, bias?: number }[] seconds, summed over all strategies
 ---@field devices soapstone.accuracy_device[] seconds, summed over all strategies
 ---@field iterations number[][] by round and step: longer than the strategy's median by this share, in the median of all strategies
----@field others { known: boolean, busy: boolean, taken?: number, stolen?: number, throttled?: number, cores?: integer, seconds?: number }
+---@field others soapstone.others_seen meanwhile
 ---@field without { name: string, comparison: table }[]
 ---@field profile soapstone.profile
 ---@field problem soapstone.problem
