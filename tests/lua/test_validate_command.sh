@@ -38,11 +38,14 @@ if [ $? != 0 ]; then
   exit
 fi
 
+expect 2 "forward and backward are one task (lumped)" validate $small -o lumped=true
+
 # given strategies: every table, and a profile that is written, then known
 expect 0 "written: here.h5" validate $small $short -s whole,data_parallel --profile here.h5 --tasks 2
-for text in "strategy " "rho" "linear forward" "busy share: executed" "tasks that are furthest off:" "simulated: " "costs: table profile" "cores for"; do
+for text in "strategy " "rho" "linear forward" "busy share: executed" "tasks that are furthest off:" "simulated: " "costs: table profile"; do
   if grep -qF -- "$text" out; then ok; else bad "the page has no '$text'"; fi
 done
+if grep -q "others had .* cores* for\|who else computed is not known" out; then ok; else bad "who else computed"; fi
 if [ "$(grep -c '^    [12] ' out)" = 2 ]; then ok; else bad "a line for each round"; fi
 if grep -q gradients out; then bad "nothing was proven"; else ok; fi
 expect 0 "profile of 10 rows" inspect here.h5
@@ -89,6 +92,16 @@ total = sum(t["executed_s"] for x in s for t in x["timeline"])
 assert abs(sum(k["executed_s"] for k in d["kinds"]) / total - 1) < 1e-9
 assert sum(k["tasks"] for k in d["kinds"]) == sum(x["tasks"] for x in s)
 assert len(d["iterations"]) == 2 and len(d["iterations"][0]) == 2
+for k in d["kinds"]:
+    assert k["bias"] is None or abs(k["bias"] - (k["simulated_s"] / k["executed_s"] - 1)) < 1e-9
+for i, device in enumerate(d["devices"]):
+    for name in ("simulated_busy_s", "simulated_idle_s", "executed_busy_s", "executed_idle_s"):
+        assert abs(device[name] - sum(x["devices"][i][name] for x in s)) < 1e-12
+    assert abs(device["simulated_busy_s"] + device["simulated_idle_s"] - sum(x["simulated_s"] for x in s)) < 1e-9
+for r in range(2):
+    for k in range(2):
+        off = sum(x["steps_s"][2 * r + k] / x["executed_s"] - 1 for x in s) / 2
+        assert abs(d["iterations"][r][k] - off) < 1e-9
 assert d["comparison"]["n"] == 2 and d["floor"]["n"] == 2
 assert d["others"] is None or 0 <= d["others"]["taken"] <= 1 and d["others"]["cores"] >= 1
 ' 2>err; then ok; else bad "the JSON: $(tail -n 3 err)"; fi

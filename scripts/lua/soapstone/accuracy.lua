@@ -89,7 +89,7 @@ end
 -- were.
 function accuracy.cores(profile, devices)
   devices = devices or 2
-  local t, core = topology.new { name = devices == 2 and "two cores" or devices .. " cores" }, {}
+  local t, core = topology.new { name = ({ "one core", "two cores" })[devices] or devices .. " cores" }, {}
   for i = 1, devices do
     core[i] = t:device("core" .. i, { kind = "cpu core", machine = 1, memory_bandwidth = "10 GB/s", flops = { f32 = "50 GFLOP/s" } })
   end
@@ -149,6 +149,11 @@ local function keep_step(row, result)
   end
 end
 
+-- What cannot be executed is said before minutes of measuring.
+local function try(problem, list, o)
+  for _, row in ipairs(list) do problem:execute(row.strategy, { steps = 1, warmup = 0, seed = o.seed, pinned = o.pinned }) end
+end
+
 local function execute(problem, row, o)
   local results = problem:execute(row.strategy, { steps = o.steps, warmup = o.warmup, seed = o.seed, pinned = o.pinned })
   for _, r in ipairs(results) do
@@ -163,11 +168,15 @@ end
 -- both.  Gives the profile, how many times are new, and the seconds that it took; ends with each strategy's step times, and the
 -- result of a step of the last round.
 local function profile_and_execute(problem, list, all, known, o)
-  local parts, times, seconds = {}, 0, 0
+  local parts, times, seconds, core, beside = {}, 0, 0, nil, nil
+  if o.pinned then -- as the executor pins devices: the first cores that there are
+    local cores = others.cores()
+    core, beside = cores[1] or 0, cores[2] or o.devices > 1 and 1 or nil
+  end
   for _, row in ipairs(list) do row.steps, row.kept = {}, { tasks = {}, devices = {} } end
   for round = 1, o.rounds do
     local rounds = (o.profile_rounds * round) // o.rounds - (o.profile_rounds * (round - 1)) // o.rounds
-    local part, new, took = problem:profile(all, { core = o.pinned and 0 or nil, beside = o.pinned and o.devices > 1 and 1 or nil, seed = o.seed,
+    local part, new, took = problem:profile(all, { core = core, beside = beside, seed = o.seed,
       known = known, new_only = true, rounds = math.max(1, rounds) })
     if #part > 0 or #part.streams > 0 then parts[#parts + 1] = part end
     times, seconds = new, seconds + took
@@ -306,6 +315,7 @@ function accuracy.run(o)
   for _, drawn in ipairs(o.each > 0 and accuracy.strategies(bare, { each = o.each, seed = o.seed }) or {}) do add(list, drawn.class, drawn.strategy) end
   for i, row in ipairs(list) do all[i] = row.strategy end
   if #all == 0 then refuse("%s: no strategies were given, and none are drawn (option 'each')", OWNER) end
+  try(bare, list, o)
   local watch = others.watch()
   local profile, times, seconds = profile_and_execute(bare, list, all, known, o)
   local others_had = watch()

@@ -111,9 +111,9 @@ end
 function accuracy_report.text(got)
   local lines = { report.table(accuracy_report.strategies(got)), "" }
   local c, f = got.comparison, got.floor
-  local ranks = c.kendall and (", tau %.2f, rho %.2f"):format(c.kendall, c.spearman) or ""
-  lines[#lines + 1] = ("error %s in the median, %s in 90 of 100, mean %s%s; the machine against itself %s and %s"):format(percent(c.median),
-    percent(c.q90), signed(c.mean), ranks, percent(f.median), percent(f.q90))
+  local function ranks(of) return of.kendall and (", tau %.2f, rho %.2f"):format(of.kendall, of.spearman) or "" end
+  lines[#lines + 1] = ("error %s in the median, %s in 90 of 100, mean %s%s; the machine against itself %s and %s%s"):format(percent(c.median),
+    percent(c.q90), signed(c.mean), ranks(c), percent(f.median), percent(f.q90), ranks(f))
   for _, switch in ipairs(got.without) do
     lines[#lines + 1] = ("  without %-14s %s in the median, mean %s"):format(switch.name, percent(switch.comparison.median), signed(switch.comparison.mean))
   end

@@ -12,6 +12,8 @@
 -- hundredths of a second: over a second a share is right to about one in a hundred.
 -- docs/decisions/0045-who-else-takes-the-cores.md has the reasons.
 
+local soapstone = require "soapstone"
+
 local others = {}
 
 -- What times are still trusted with, and how much of it is needed to be no accident of counters.
@@ -36,6 +38,15 @@ local function cores_of(list)
   return cores
 end
 
+local function allowed_of(status) return cores_of(status and status:match "Cpus_allowed_list:%s*([%d,-]+)" or "") end
+
+-- The cores that this process may use, by their numbers, from the least; of none where the system does not say.
+function others.cores(read)
+  local list = {}
+  for core in soapstone.pairs(allowed_of((read or read_file) "/proc/self/status")) do list[#list + 1] = core end
+  return list
+end
+
 -- Seconds for which the control group stood still at its quota; nil: there is none, or it is not shown.
 local function throttled(read)
   local groups = read "/proc/self/cgroup" or ""
@@ -52,8 +63,7 @@ end
 
 -- Counters of now, in seconds; nil where the system has none.
 local function sample(read, clock)
-  local text, status = read "/proc/stat", read "/proc/self/status"
-  local allowed = cores_of(status and status:match "Cpus_allowed_list:%s*([%d,-]+)" or "")
+  local text, allowed = read "/proc/stat", allowed_of(read "/proc/self/status")
   local now = { cores = 0, all = 0, computing = 0, stolen = 0, throttled = throttled(read) }
   for core, rest in (text or ""):gmatch "cpu(%d+) ([%d ]+)" do
     if allowed[math.tointeger(core)] or not next(allowed) then
@@ -75,7 +85,7 @@ local function percent(x) return ("%.1f %%"):format(100 * x) end
 local page = {}
 
 function page.__tostring(seen)
-  if not seen.known then return "who else computed is not known: this system does not say (/proc/stat)" end
+  if not seen.known then return "who else computed is not known: it took no hundredth of a second, or this system does not say (/proc/stat)" end
   local text = ("others had %s of %d core%s for %.1f s, the hypervisor %s"):format(percent(seen.taken), seen.cores, seen.cores == 1 and "" or "s",
     seen.seconds, percent(seen.stolen))
   if seen.throttled > 0 then text = text .. (", and a quota held this program back for %s"):format(percent(seen.throttled)) end

@@ -22,4 +22,8 @@ function others.watch() end
 ---@return string? warning nil: the machine was not busy
 function others.warning(seen) end
 
+---The cores that this process may use, by their numbers; empty: the system does not say.
+---@return integer[]
+function others.cores() end
+
 return others
