@@ -1,18 +1,22 @@
 -- accuracy.lua - simulated step times against executed ones, of five networks on two cores of this machine: make validation.
 --
---   soapstone run validation/accuracy.lua [FOLDER] [--each 3] [--rounds 4] [--steps 5] [--seed 1] [--networks mlp,lenet] [--figures false]
+--   soapstone run validation/accuracy.lua [FOLDER] [--each 3] [--rounds 8] [--steps 3] [--seed 1] [--networks mlp,lenet] [--figures false]
 --
 -- Writes into FOLDER: report.html with the figures in it, accuracy.json with every number, a profile of each network (HDF5) and
--- the figures.  Strategies are drawn by class and nothing is fitted to them; docs/accuracy.md says what came of it once, and
+-- the figures.  Strategies are drawn by class and nothing is fitted to them (what steps do to tasks is learnt from others); docs/accuracy.md says what came of it once, and
 -- what that means.  Each strategy is proven: its gradients are those of the whole model, or the status is 1.
 
 local accuracy = require "soapstone.accuracy"
 local accuracy_report = require "soapstone.accuracy_report"
 local arguments = require "soapstone.arguments"
+local correction = require "soapstone.correction"
 local options = require "soapstone.options"
 local report = require "soapstone.report"
 local soapstone = require "soapstone"
+local trial = require "soapstone.trial"
 local others = require "soapstone.others"
+
+local show = soapstone.unit.show
 
 local known = {
   { name = "mlp", options = { batch = 64, layers = 4, width = 512 } },
@@ -23,8 +27,8 @@ local known = {
 }
 
 local o = arguments.read(arg, "Simulated step times against executed ones, of networks on two cores of this machine.", {
-  each = options.count(3, { min = 1, max = 100 }), rounds = options.count(4, { min = 2, max = 100 }), steps = options.count(5, { min = 1, max = 100 }),
-  profile_rounds = options.count(15, { min = 1, max = 10000 }), seed = options.count(1, { min = 0 }), networks = "all", pinned = true,
+  each = options.count(3, { min = 1, max = 100 }), rounds = options.count(8, { min = 2, max = 100 }), steps = options.count(3, { min = 1, max = 100 }),
+  profile_rounds = options.count(16, { min = 1, max = 10000 }), seed = options.count(1, { min = 0 }), networks = "all", pinned = true,
   figures = true,
 })
 local folder = o.folder
@@ -82,6 +86,24 @@ print(report.table({ "class", "strategies", "median error", "90 of 100", "mean" 
 print()
 print(report.table({ "without", "median error", "90 of 100", "mean", "tau" }, switches))
 
+-- Strategies that interference moves by a hundredth or more: those that wait for memory while others do.
+local moved, with, without_it = {}, {}, {}
+for _, one in ipairs(done) do
+  for _, row in ipairs(one.got.rows) do
+    local off = row.interference / row.median - 1
+    if math.abs(row.error - off) >= 0.01 then
+      moved[#moved + 1] = { one.name, row.name, show(row.median, "s"), signed(off), signed(row.error) }
+      with[#with + 1], without_it[#without_it + 1] = math.abs(row.error), math.abs(off)
+    end
+  end
+end
+local moved_header <const> = { "network", "strategy", "executed", "off by without interference", "with it" }
+local moved_text = #moved == 0 and "interference moves no strategy by a hundredth" or
+  ("interference moves %d strategies by a hundredth or more: their median error is %s with it, %s without"):format(#moved, percent(trial.median(with)),
+    percent(trial.median(without_it)))
+print()
+if #moved > 0 then print(report.table(moved_header, moved)) end
+print(moved_text)
 
 -- -- gradients -----------------------------------------------------------------------------------------------
 
@@ -147,6 +169,12 @@ local function together(table_of)
   return html_table(head, body)
 end
 
+local function learnt_tables()
+  local parts = { together(function(got) return correction.rows(got.correction) end), "<p>" }
+  for _, one in ipairs(done) do parts[#parts + 1] = ("%s: %s<br>"):format(one.name, escaped(correction.text(one.got.correction))) end
+  return table.concat(parts) .. "</p>"
+end
+
 local worst, whose = accuracy_report.furthest(done)
 local trusted = math.max(all.q90, floor.q90)
 accuracy_report.write_file(path "report.html", table.concat({
@@ -159,6 +187,8 @@ accuracy_report.write_file(path "report.html", table.concat({
     percent(trusted), percent(floor.q90)),
   html_table(header, rows), "<h2>By class of strategy</h2>", html_table({ "class", "strategies", "median error", "90 of 100", "mean" }, classes),
   "<h2>What each assumption is worth</h2><p>The same with one thing left out.</p>", html_table({ "without", "median error", "90 of 100", "mean", "tau" }, switches),
+  "<h2>Interference</h2>", ("<p>%s</p>"):format(moved_text), #moved > 0 and html_table(moved_header, moved) or "",
+  "<h2>What steps do to their tasks</h2><p>Learnt from strategies of other draws, and taken into account in those that are compared.</p>", learnt_tables(),
   figure("scatter.svg", "Each point is a strategy."), figure("histogram.svg", "Errors of all strategies."),
   "<h2>Furthest off</h2>", ("<p>%s, %s: %s</p>"):format(escaped(whose), escaped(worst.name), signed(worst.error)),
   figure("gantt.svg", "The executed step above the simulated one, with one axis of time."),

@@ -364,6 +364,7 @@ static const ss_flag validate_flags[] = {
     {"devices", 'd', "N", "how many cores the strategies are for; 2 unless given"},
     {"strategy", 's', "NAME,...", "ready-made strategies or files of saved ones"},
     {"each", 0, "N", "strategies drawn of each class; 2 unless --strategy is given, else 0"},
+    {"train", 0, "N", "others of each class that it is learnt from what steps do to tasks; 1 unless given"},
     {"option", 'o', "KEY=VALUE", "model.batch=64, sync=parameter_server (may be repeated)"},
     {"by-name", 0, NULL, "strategies from files were saved for another size: take what fits"},
     {"profile", 0, "FILE.h5", "measured times: what it has is known, what is new is added"},

@@ -239,6 +239,84 @@ static int costs_scale(lua_State *L)
     return 1;
 }
 
+/* The table of factors on top of the stack. */
+static ss_status read_factors(lua_State *L, ss_correction *x, ss_error *err)
+{
+    ss_status s = SS_OK;
+    ss_lua_push_sorted_keys(L, lua_gettop(L));
+    lua_Unsigned n = lua_rawlen(L, -1);
+    for (lua_Unsigned i = 1; i <= n && !s; i++) {
+        lua_rawgeti(L, -1, (lua_Integer)i);
+        lua_pushvalue(L, -1);
+        lua_rawget(L, -4);
+        if (lua_type(L, -2) != LUA_TSTRING)
+            s = ss_fail(err, SS_EINVAL, "a key of the factors is %s; the name of what they are of is wanted",
+                        ss_lua_kind_of(L, -2));
+        else if (lua_type(L, -1) != LUA_TNUMBER)
+            s = ss_fail(err, SS_EINVAL, "the factor of '%s' is %s; a number is wanted", lua_tostring(L, -2),
+                        ss_lua_kind_of(L, -1));
+        else
+            s = ss_correction_set(x, lua_tostring(L, -2), lua_tonumber(L, -1), err);
+        lua_pop(L, 2);
+    }
+    lua_pop(L, 1);
+    return s;
+}
+
+typedef struct correct_options {
+    double overhead;
+} correct_options;
+
+static const ss_opt correct_list[] = {
+    {.name = "overhead",
+     .kind = SS_OPT_QUANTITY,
+     .at = offsetof(correct_options, overhead),
+     .max = 1,
+     .unit = SS_UNIT_SECONDS,
+     .help = "of each task that takes time"},
+    {.name = "factors",
+     .kind = SS_OPT_VALUE,
+     .help = "by kind of operator and phase (\"linear forward\"), phase, or stream: how much longer"},
+    {0},
+};
+
+/* The work, which cannot jump. */
+static ss_status correct(lua_State *L, ss_costs *c, const correct_options *o, ss_error *err)
+{
+    ss_correction *x;
+    ss_status s = ss_correction_new(&x, err);
+    if (s)
+        return s;
+    s = ss_correction_set_overhead(x, o->overhead, err);
+    if (!s && lua_istable(L, -1))
+        s = read_factors(L, x, err);
+    if (!s)
+        s = ss_costs_correct(c, x, err);
+    ss_correction_free(x);
+    return s;
+}
+
+/* costs:correct { overhead =, factors = { ["linear forward"] =, update =, ... } } -> costs: as tasks take in a step */
+static int costs_correct(lua_State *L)
+{
+    const ss_costs *from = ss_lua_check(L, 1, &ss_lua_costs_type);
+    correct_options o;
+    ss_error err;
+    ss_lua_opts(L, 2, correct_list, "costs:correct", &o);
+    ss_costs *c = push_costs(L);
+    if (ss_costs_add_all(c, from, &err))
+        return ss_lua_raise(L, &err);
+    int kind = ss_lua_push_option(L, 2, "factors");
+    if (kind != LUA_TNIL && kind != LUA_TTABLE)
+        return ss_lua_refuse(L, "costs:correct: option 'factors' should be a table, not %s", ss_lua_kind_of(L, -1));
+    if (correct(L, c, &o, &err)) {
+        ss_fail_in(&err, "costs:correct");
+        return ss_lua_raise(L, &err);
+    }
+    lua_pop(L, 1);
+    return 1;
+}
+
 static int costs_text(lua_State *L)
 {
     ss_lua_box *box = luaL_checkudata(L, 1, ss_lua_costs_type.name);
@@ -247,6 +325,7 @@ static int costs_text(lua_State *L)
 }
 
 static const ss_lua_method costs_methods[] = {
+    {"correct", costs_correct, "({ overhead =, factors = }) -> costs: the same, as tasks take in a step"},
     {"scale", costs_scale, "(factor) -> costs: the same, every time so many times as long"},
     {NULL, NULL, NULL},
 };

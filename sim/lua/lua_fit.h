@@ -12,4 +12,7 @@ typedef struct ss_lua_fit {
 
 extern const ss_lua_type ss_lua_fit_type;
 
+/* calibrate.tasks (lua_calibrate_tasks.c) */
+int ss_lua_calibrate_tasks(lua_State *L);
+
 #endif

@@ -382,7 +382,7 @@ static int get_wall_clock(lua_State *L, int index)
 
 /* -- single tasks and memory ------------------------------------------------------------------ */
 
-/* result:task(i) -> { name =, kind =, lane =, ready =, start =, finish =, bytes = } */
+/* result:task(i) -> { name =, kind =, lane =, ready =, start =, finish =, bytes = }; with interference also bound */
 static int result_task(lua_State *L)
 {
     const ss_result *r = check(L, 1)->result;
@@ -400,7 +400,9 @@ static int result_task(lua_State *L)
     ss_lua_set_time(L, "finish", t->finish);
     ss_lua_set_integer(L, "bytes", t->bytes);
     ss_lua_set_flag(L, "critical", t->on_critical_path);
-    ss_lua_strict_row(L, "task", "cargo");
+    if (r->lowered->tasks.binds)
+        ss_lua_set_number(L, "bound", ss_tasks_bound(&r->lowered->tasks, (ss_task){(uint32_t)i}));
+    ss_lua_strict_row(L, "task", "bound|cargo");
     return 1;
 }
 

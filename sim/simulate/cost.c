@@ -38,6 +38,7 @@ void ss_costs_free(ss_costs *c)
         return;
     for (uint32_t i = 0; i < c->sources; i++) {
         release(c->source[i].is);
+        ss_correction_free(c->source[i].correction);
         ss_names_free(&c->source[i].unknown);
     }
     for (uint32_t i = 0; i < c->timers; i++)
@@ -87,7 +88,7 @@ static ss_status last_source(ss_costs *c, ss_cost_sort sort, const char *new_tab
 {
     ss_cost_source *last = c->sources ? c->source[c->sources - 1].is : NULL;
     if (last && last->sort == sort && last->holders == 1 && !new_table &&
-        c->source[c->sources - 1].scale == 1) {
+        c->source[c->sources - 1].scale == 1 && !c->source[c->sources - 1].correction) {
         *out = last;
         return SS_OK;
     }
@@ -96,7 +97,7 @@ static ss_status last_source(ss_costs *c, ss_cost_sort sort, const char *new_tab
     if (!s)
         s = new_source(sort, new_table ? new_table : "a table", out, err);
     if (!s)
-        c->source[c->sources++] = (ss_cost_slot){.is = *out, .scale = 1};
+        c->source[c->sources++] = (ss_cost_slot){.is = *out, .scale = 1, .after = 1};
     return s;
 }
 
@@ -267,9 +268,14 @@ ss_status ss_costs_add_all(ss_costs *c, const ss_costs *from, ss_error *err)
     if (s)
         return s;
     for (uint32_t i = 0; i < n; i++) {
-        from->source[i].is->holders++;
-        c->source[c->sources++] =
-            (ss_cost_slot){.is = from->source[i].is, .scale = from->source[i].scale * from_scale};
+        const ss_cost_slot *x = &from->source[i];
+        x->is->holders++;
+        c->source[c->sources++] = (ss_cost_slot){
+            .is = x->is,
+            .scale = x->correction ? x->scale : x->scale * from_scale,
+            .correction = x->correction ? ss_correction_hold(x->correction) : NULL,
+            .after = x->correction ? x->after * from_scale : 1,
+        };
     }
     forget(c);
     return SS_OK;
@@ -287,8 +293,10 @@ ss_status ss_costs_copy(const ss_costs *from, ss_costs **out, ss_error *err)
         return s;
     }
     /* one scale for all of it, as there: it counts for sums and updates too, which no source knows */
-    for (uint32_t i = 0; i < c->sources; i++)
+    for (uint32_t i = 0; i < c->sources; i++) {
         c->source[i].scale = from->source[i].scale;
+        c->source[i].after = from->source[i].after;
+    }
     c->scale = from->scale;
     *out = c;
     return SS_OK;
@@ -300,6 +308,21 @@ ss_status ss_costs_set_scale(ss_costs *c, double scale, ss_error *err)
         return ss_fail(err, SS_EINVAL,
                        "times cannot become %g times as long: a number above 0 is wanted", scale);
     c->scale = scale;
+    forget(c);
+    return SS_OK;
+}
+
+ss_status ss_costs_correct(ss_costs *c, ss_correction *x, ss_error *err)
+{
+    if (!c->sources)
+        return ss_fail(err, SS_EINVAL, "there are no costs to correct");
+    for (uint32_t i = 0; i < c->sources; i++)
+        if (c->source[i].correction)
+            return ss_fail(err, SS_EINVAL, "these costs are corrected already: correct what they were made of");
+    for (uint32_t i = 0; i < c->sources; i++) {
+        c->source[i].correction = ss_correction_hold(x);
+        c->source[i].after = 1;
+    }
     forget(c);
     return SS_OK;
 }
@@ -364,6 +387,10 @@ uint64_t ss_costs_hash(const ss_costs *c)
         const ss_cost_source *s = c->source[i].is;
         h = ss_hash_u64(h, s->sort);
         h = ss_hash_double(h, c->source[i].scale);
+        if (c->source[i].correction) {
+            h = ss_hash_double(h, c->source[i].after);
+            h = ss_correction_hash(c->source[i].correction, h);
+        }
         h = s->sort == SS_COST_GIVEN   ? ss_cost_given_hash(s->given, h)
             : s->sort == SS_COST_TABLE ? ss_cost_table_hash(s->table, h)
                                        : ss_cost_roofline_hash(s->roofline, h);

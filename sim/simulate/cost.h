@@ -25,6 +25,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "graph/lower.h"
+#include "simulate/correction.h"
 
 typedef struct ss_costs ss_costs;
 
@@ -118,6 +119,11 @@ ss_status ss_costs_copy(const ss_costs *from, ss_costs **out, ss_error *err);
 /* Multiplier for studies: every time times this, also those of sums and updates; 1 unless set.  It
  * replaces the one that was set before. */
 ss_status ss_costs_set_scale(ss_costs *c, double scale, ss_error *err);
+
+/* Every time of the sources that are there is as the correction has it, which is held and then not to be changed; of what
+ * no source knows (sums and updates without a table) that of the roofline.  Refuses costs without sources, and some that
+ * are corrected already. */
+ss_status ss_costs_correct(ss_costs *c, ss_correction *x, ss_error *err);
 
 /* What lowering asks.  The timer lives as long as c and is for this topology, which must outlive
  * its use; topologies may have timers side by side. */

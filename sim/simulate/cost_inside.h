@@ -5,6 +5,7 @@
 
 #include "base/names.h"
 #include "simulate/cost_memo.h"
+#include "simulate/correction.h"
 #include "simulate/cost_sources.h"
 
 typedef enum ss_cost_sort { SS_COST_GIVEN, SS_COST_TABLE, SS_COST_ROOFLINE } ss_cost_sort;
@@ -23,6 +24,8 @@ enum { SS_COST_TOLD = 100 };
 typedef struct ss_cost_slot {
     ss_cost_source *is;
     double scale;                 /* of the costs that it came from */
+    ss_correction *correction;    /* of what it says, scaled; NULL: none */
+    double after;                 /* scale of what is corrected */
     uint64_t exact, interpolated; /* new parts it answered for */
     uint64_t told;                /* parts, new or not, since ss_costs_count */
     ss_names unknown;  /* of a table: the first SS_COST_TOLD parts it did not know, and why */

@@ -16,6 +16,12 @@ static void report_source(const ss_cost_slot *slot, ss_text *out)
         ss_text_add(out, "  roofline");
     if (slot->scale != 1)
         ss_text_add(out, ", times %g", slot->scale);
+    if (slot->correction)
+        ss_text_add(out, ",");
+    if (slot->correction)
+        ss_correction_say(slot->correction, out);
+    if (slot->correction && slot->after != 1)
+        ss_text_add(out, ", that times %g", slot->after);
     ss_text_add(out, ": %llu answered", (unsigned long long)(slot->exact + slot->interpolated));
     if (s->sort == SS_COST_TABLE)
         ss_text_add(out, ", of them %llu interpolated", (unsigned long long)slot->interpolated);
@@ -96,7 +102,8 @@ ss_status ss_costs_report(const ss_costs *c, ss_text *out, ss_error *err)
 static void say_source(const ss_costs *c, const ss_cost_slot *slot, ss_text *out)
 {
     const ss_cost_source *s = slot->is;
-    double scale = slot->scale * c->scale;
+    double after = c->scale * (slot->correction ? slot->after : slot->scale);
+    double scale = slot->correction ? slot->scale : after;
     if (s->sort == SS_COST_GIVEN)
         ss_text_add(out, "given times");
     else if (s->sort == SS_COST_TABLE)
@@ -105,6 +112,10 @@ static void say_source(const ss_costs *c, const ss_cost_slot *slot, ss_text *out
         ss_cost_roofline_say(s->roofline, out);
     if (scale != 1)
         ss_text_add(out, " scaled by %g", scale);
+    if (slot->correction)
+        ss_correction_say(slot->correction, out);
+    if (slot->correction && after != 1)
+        ss_text_add(out, ", that scaled by %g", after);
 }
 
 void ss_costs_count(ss_costs *c)

@@ -93,6 +93,10 @@ static ss_status ask_sources(ss_costs *c, const ss_cost_part *part, ss_cost_answ
         if (answer->found == SS_COST_INTERPOLATED)
             c->source[i].interpolated++;
         answer->seconds *= c->source[i].scale;
+        if (c->source[i].correction)
+            answer->seconds =
+                c->source[i].after * ss_correction_of_part(c->source[i].correction, part->op->kind,
+                                                           part->phase, answer->seconds);
         if (answer->found) {
             *source = i + 1;
             return SS_OK;
@@ -265,6 +269,14 @@ static ss_status part_bound(void *context, const ss_model *m, ss_op op, ss_phase
     return s;
 }
 
+static double corrected(const ss_cost_slot *slot, ss_stream what, double seconds)
+{
+    seconds *= slot->scale;
+    return slot->correction
+               ? slot->after * ss_correction_of_stream(slot->correction, what, seconds)
+               : seconds;
+}
+
 /* The first table that knows of such streams on the device; its scale is that of all it says. */
 static bool ask_tables(const ss_cost_timer *t, ss_stream what, double bytes, ss_device device,
                        double *seconds, double *bound)
@@ -275,14 +287,14 @@ static bool ask_tables(const ss_cost_timer *t, ss_stream what, double bytes, ss_
         if (c->source[i].is->sort != SS_COST_TABLE ||
             !ss_cost_table_ask_stream(c->source[i].is->table, kind, what, bytes, seconds, bound))
             continue;
-        *seconds *= c->source[i].scale;
+        *seconds = corrected(&c->source[i], what, *seconds);
         return true;
     }
     return false;
 }
 
-static ss_status roofline_memory(const ss_cost_timer *t, double bytes, ss_device device,
-                                 double *seconds, ss_error *err)
+static ss_status roofline_memory(const ss_cost_timer *t, ss_stream what, double bytes,
+                                 ss_device device, double *seconds, ss_error *err)
 {
     const ss_device_def *def = &t->t->device[device.i].def;
     if (!(def->memory_bytes_per_s > 0))
@@ -293,7 +305,7 @@ static ss_status roofline_memory(const ss_cost_timer *t, double bytes, ss_device
     const ss_cost_slot *slot = roofline_of(t->c);
     ss_roofline c = ss_cost_roofline_for(slot ? slot->is->roofline : NULL, def->kind);
     *seconds = c.launch_s + bytes / (def->memory_bytes_per_s * c.memory_efficiency);
-    *seconds *= slot ? slot->scale : 1;
+    *seconds = slot ? corrected(slot, what, *seconds) : *seconds;
     return SS_OK;
 }
 
@@ -304,7 +316,7 @@ static ss_status memory_time(void *context, ss_stream what, double bytes, ss_dev
     double seconds, bound;
     ss_status s = ask_tables(t, what, bytes, device, &seconds, &bound)
                       ? SS_OK
-                      : roofline_memory(t, bytes, device, &seconds, err);
+                      : roofline_memory(t, what, bytes, device, &seconds, err);
     if (s)
         return s;
     s = ss_time_from_seconds(seconds * t->c->scale / t->t->device[device.i].def.speed, "the time",

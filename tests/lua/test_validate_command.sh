@@ -41,7 +41,7 @@ fi
 expect 2 "forward and backward are one task (lumped)" validate $small -o lumped=true
 
 # given strategies: every table, and a profile that is written, then known
-expect 0 "written: here.h5" validate $small $short -s whole,data_parallel --profile here.h5 --tasks 2
+expect 0 "written: here.h5" validate $small $short -s whole,data_parallel --train 0 --profile here.h5 --tasks 2
 for text in "strategy " "rho" "linear forward" "busy share: executed" "tasks that are furthest off:" "simulated: " "costs: table profile"; do
   if grep -qF -- "$text" out; then ok; else bad "the page has no '$text'"; fi
 done
@@ -50,10 +50,10 @@ if [ "$(grep -c '^    [12] ' out)" = 2 ]; then ok; else bad "a line for each rou
 if grep -q gradients out; then bad "nothing was proven"; else ok; fi
 expect 0 "profile of 10 rows" inspect here.h5
 cp here.h5 before.h5
-expect 0 "left as it is: here.h5" validate $small $short -s whole --profile here.h5
+expect 0 "left as it is: here.h5" validate $small $short -s whole --train 0 --profile here.h5
 if cmp -s here.h5 before.h5; then ok; else bad "a profile that lacks nothing was written anew"; fi
 if grep -q "furthest off:" out; then bad "tasks that were not asked for"; else ok; fi
-expect 0 "written: here.h5" validate $small $short -d 3 -s data_parallel --profile here.h5
+expect 0 "written: here.h5" validate $small $short -d 3 -s data_parallel --train 0 --profile here.h5
 expect 0 "0 times measured, 15 known before" profile -m mlp -d 3 -o model.batch=12 -o model.layers=2 -o model.width=16 -s data_parallel --output here.h5 --add
 
 # drawn ones, of three devices too, proven
@@ -76,7 +76,7 @@ expect 1 "NOT THE SAME: data_parallel" validate -m ./norm.lua $short -s whole,da
 expect 0 "data_parallel" validate -m ./norm.lua $short -s whole,data_parallel --not-pinned
 
 # everything, for a program
-expect 0 '"timeline": [' validate $small $short -s whole,data_parallel --profile here.h5 --json --proof
+expect 0 '"timeline": [' validate $small $short -s whole,data_parallel --train 0 --profile here.h5 --json --proof
 if [ "$(head -c 1 out)" = "{" ] && ! grep -q "written" out; then ok; else bad "more than JSON"; fi
 if command -v python3 >/dev/null 2>&1; then
   if python3 -c '

@@ -861,6 +861,60 @@ static ss_status use(const ss_topology *t, const ss_model *m, ss_costs **c)
     return s;
 }
 
+/* overhead + factor x time, each source as it was corrected and the scale that came after on top of it. */
+static void corrected_times_are_what_the_header_says(void)
+{
+    ss_topology *t = devices(1, &p100);
+    ss_model *m = two_layers(64, 128);
+    ss_costs *given = costs(), *in_steps = costs(), *stack = costs(), *copy = NULL;
+    ss_correction *x;
+    ss_timer timer, of_copy;
+    ss_time once, now;
+    CHECK_OK(ss_costs_add_given(given, "fc1", 4e-3, 2e-3, false, &err));
+    CHECK_OK(ss_costs_add_given(given, "fc2", 0, 6e-3, false, &err));
+    CHECK_OK(ss_costs_add_roofline(given, NULL, &err));
+    CHECK_OK(ss_costs_set_scale(given, 0.5, &err)); /* before the correction */
+    CHECK_OK(ss_correction_new(&x, &err));
+    CHECK_OK(ss_correction_set_overhead(x, 1e-3, &err));
+    CHECK_OK(ss_correction_set(x, "linear forward", 1.5, &err));
+    CHECK_OK(ss_correction_set(x, "backward", 3, &err)); /* of all kinds that have none */
+    CHECK_OK(ss_correction_set(x, "update", 2, &err));
+    CHECK(ss_correction_set(x, "linear", 2, &err) == SS_EINVAL, "no phase");
+    CHECK_TEXT(err.text, "'linear' is neither a kind of operator with a phase");
+    CHECK(ss_correction_set(x, "sum", 0, &err) == SS_EINVAL, "no factor");
+    CHECK(ss_correction_set_overhead(x, -1, &err) == SS_EINVAL, "no overhead");
+    CHECK_OK(ss_costs_add_all(in_steps, given, &err));
+    uint64_t uncorrected = ss_costs_hash(in_steps);
+    CHECK_OK(ss_costs_correct(in_steps, x, &err));
+    CHECK(ss_costs_hash(in_steps) != uncorrected, "hashes");
+    CHECK(ss_costs_correct(in_steps, x, &err) == SS_EINVAL, "twice");
+    CHECK_TEXT(err.text, "corrected already");
+    CHECK(ss_costs_correct(stack, x, &err) == SS_EINVAL, "nothing to correct");
+    ss_correction_free(x);
+    CHECK_OK(ss_costs_set_scale(in_steps, 10, &err)); /* after it */
+    CHECK_OK(ss_costs_add_all(stack, in_steps, &err));
+    CHECK_OK(ss_costs_copy(stack, &copy, &err));
+    CHECK(ss_costs_hash(copy) == ss_costs_hash(stack), "a copy is the same");
+    CHECK_OK(ss_costs_timer(stack, t, &timer, &err));
+    CHECK_OK(ss_costs_timer(copy, t, &of_copy, &err));
+    CHECK(ask(&timer, m, 1, SS_FORWARD, rows(m, 1, 0, 64), 1) == 40000000000, "10 x (1 + 1.5 x 2) ms");
+    CHECK(ask(&of_copy, m, 1, SS_FORWARD, rows(m, 1, 0, 64), 1) == 40000000000, "of the copy, too");
+    CHECK(ask(&timer, m, 1, SS_BACKWARD, rows(m, 1, 0, 64), 1) == 40000000000, "10 x (1 + 3 x 1) ms");
+    CHECK(ask(&timer, m, 2, SS_FORWARD, rows(m, 2, 0, 64), 1) == 0, "what takes no time takes none");
+    CHECK_OK(ss_costs_set_scale(given, 1, &err));
+    CHECK_OK(ss_costs_timer(given, t, &timer, &err));
+    CHECK_OK(of_copy.memory(of_copy.context, SS_STREAM_UPDATE, 1e9, (ss_device){1}, &now, &err));
+    CHECK_OK(timer.memory(timer.context, SS_STREAM_UPDATE, 1e9, (ss_device){1}, &once, &err));
+    double wanted = 10 * (1e9 + 2 * 0.5 * (double)once); /* ps */
+    CHECK(fabs((double)now - wanted) <= 10, "streams follow their roofline: %lld, %g", (long long)now, wanted);
+    ss_costs_free(given);
+    ss_costs_free(in_steps);
+    ss_costs_free(stack);
+    ss_costs_free(copy);
+    ss_model_free(m);
+    ss_topology_free(t);
+}
+
 static void failing_any_allocation_leaks_nothing(void)
 {
     ss_device_def other = {.kind = "mine", .speed = 1};
@@ -910,6 +964,7 @@ int main(void)
     RUN(the_first_source_that_knows_wins_and_stacks_share);
     RUN(appended_sources_keep_their_scale);
     RUN(remembered_answers_are_those_of_fresh_costs);
+    RUN(corrected_times_are_what_the_header_says);
     RUN(failing_any_allocation_leaks_nothing);
     return DONE();
 }

@@ -5,35 +5,59 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
-#include <string.h>
-#include <unistd.h>
+#include <stdio.h>
 
 #include "base/mem.h"
-
-enum { CHUNK = 1 << 20 };
-
-typedef enum order { ORDER_NONE, ORDER_REWRITE, ORDER_STREAM, ORDER_QUIT } order;
 
 struct ss_crowd {
     uint32_t core;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    order order;      /* NONE: none, or obeyed */
-    bool busy;        /* it streams, or is awake */
-    atomic_bool stop; /* that ends */
-    void *at;
-    size_t bytes;
-    char *from, *to; /* of the stream */
-    bool failed;     /* to be pinned */
+    void (*work)(void *); /* to be begun; NULL: none is */
+    void *context;
+    bool busy;            /* it works, or is awake */
+    atomic_bool done;     /* with the work */
+    atomic_bool stop;     /* being awake */
+    bool quit, failed;    /* failed: to be pinned */
 };
 
-/* Four times the largest cache that the system tells of, and at least 64 MiB. */
-size_t ss_crowd_stream_bytes(void)
+typedef struct words {
+    void *at;
+    size_t bytes;
+} words;
+
+/* In bytes; 0: there is none of that number. */
+static size_t cache_of_system(int number)
 {
-    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    return cache > 1L << 24 ? 4 * (size_t)cache : (size_t)1 << 26;
+    char path[80];
+    unsigned long kib = 0;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", number);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%luK", &kib) != 1)
+        kib = 0;
+    fclose(file);
+    return (size_t)kib << 10;
+}
+
+/* Not sysconf(_SC_LEVEL3_CACHE_SIZE): on some processors it is the sum of all of a package (320 MiB where a core has 32). */
+size_t ss_largest_cache(void)
+{
+    enum { CACHES = 10 };
+    size_t largest = 0;
+    for (int i = 0; i < CACHES; i++) {
+        size_t bytes = cache_of_system(i);
+        largest = bytes > largest ? bytes : largest;
+    }
+    return largest ? largest : (size_t)32 << 20;
+}
+
+size_t ss_beyond_caches(void)
+{
+    size_t least = (size_t)64 << 20, bytes = 4 * ss_largest_cache();
+    return bytes > least ? bytes : least;
 }
 
 ss_status ss_pin_this_thread(uint32_t core, ss_error *err)
@@ -57,18 +81,18 @@ void ss_rewrite(const void *at, size_t bytes)
         word[i] = word[i];
 }
 
-static void stream(ss_crowd *c)
+void ss_meet(ss_meeting *m)
 {
-    size_t bytes = ss_crowd_stream_bytes();
-    for (size_t at = 0; !atomic_load_explicit(&c->stop, memory_order_relaxed);
-         at = at + 2 * (size_t)CHUNK > bytes ? 0 : at + CHUNK)
-        memcpy(c->to + at, c->from + at, CHUNK);
+    unsigned both = (atomic_fetch_add(&m->came, 1) | 1) + 1;
+    while (atomic_load_explicit(&m->came, memory_order_acquire) < both)
+        ;
 }
+
+/* ---- the thread ---------------------------------------------------------------------------- */
 
 static void tell(ss_crowd *c, bool busy)
 {
     pthread_mutex_lock(&c->mutex);
-    c->order = ORDER_NONE;
     c->busy = busy;
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->mutex);
@@ -81,66 +105,38 @@ static void *obey(void *context)
     tell(c, false);
     for (;;) {
         pthread_mutex_lock(&c->mutex);
-        while (c->order == ORDER_NONE)
+        while (!c->work && !c->quit)
             pthread_cond_wait(&c->changed, &c->mutex);
-        order what = c->order;
+        void (*work)(void *) = c->work;
+        void *of = c->context;
+        c->work = NULL;
         pthread_mutex_unlock(&c->mutex);
-        if (what == ORDER_QUIT)
+        if (!work)
             return NULL;
-        if (what == ORDER_REWRITE)
-            ss_rewrite(c->at, c->bytes);
-        tell(c, true);
-        if (what == ORDER_STREAM)
-            stream(c);
+        work(of);
+        atomic_store(&c->done, true);
         while (!atomic_load_explicit(&c->stop, memory_order_relaxed))
             ;
         tell(c, false);
     }
 }
 
-/* Until it is obeyed; of a stream: until it has begun. */
-static void command(ss_crowd *c, order what)
-{
-    pthread_mutex_lock(&c->mutex);
-    c->order = what;
-    pthread_cond_broadcast(&c->changed);
-    while (c->order != ORDER_NONE)
-        pthread_cond_wait(&c->changed, &c->mutex);
-    pthread_mutex_unlock(&c->mutex);
-}
-
 ss_status ss_crowd_new(uint32_t core, ss_crowd **out, ss_error *err)
 {
-    size_t bytes = ss_crowd_stream_bytes();
     ss_crowd *c = ss_alloc_zeroed(1, sizeof *c);
     if (!c)
         return ss_fail_memory(err, "a crowd", sizeof *c);
     c->core = core;
-    c->order = ORDER_STREAM; /* until the thread says that it is there */
-    c->from = ss_alloc(bytes);
-    c->to = ss_alloc(bytes);
-    ss_status s = c->from && c->to ? SS_OK : ss_fail_memory(err, "a crowd", bytes);
-    if (!s) {
-        memset(c->from, 1, bytes);
-        memset(c->to, 2, bytes);
-        pthread_mutex_init(&c->mutex, NULL);
-        pthread_cond_init(&c->changed, NULL);
-        if (pthread_create(&c->thread, NULL, obey, c)) {
-            pthread_mutex_destroy(&c->mutex);
-            pthread_cond_destroy(&c->changed);
-            s = ss_fail(err, SS_EIO, "the system starts no thread to measure beside");
-        }
-    }
-    if (s) {
-        ss_free(c->from);
-        ss_free(c->to);
+    c->busy = true; /* until the thread says that it is there */
+    pthread_mutex_init(&c->mutex, NULL);
+    pthread_cond_init(&c->changed, NULL);
+    if (pthread_create(&c->thread, NULL, obey, c)) {
+        pthread_mutex_destroy(&c->mutex);
+        pthread_cond_destroy(&c->changed);
         ss_free(c);
-        return s;
+        return ss_fail(err, SS_EIO, "the system starts no thread to measure beside");
     }
-    pthread_mutex_lock(&c->mutex);
-    while (c->order != ORDER_NONE)
-        pthread_cond_wait(&c->changed, &c->mutex);
-    pthread_mutex_unlock(&c->mutex);
+    ss_crowd_rest(c);
     if (c->failed) {
         ss_crowd_free(c);
         return ss_fail(err, SS_EINVAL, "there is no core %u, or it may not be used", core);
@@ -149,16 +145,22 @@ ss_status ss_crowd_new(uint32_t core, ss_crowd **out, ss_error *err)
     return SS_OK;
 }
 
-void ss_crowd_stream(ss_crowd *c, bool on)
+void ss_crowd_free(ss_crowd *c)
 {
-    if (!on) {
-        ss_crowd_rest(c);
+    if (!c)
         return;
-    }
     ss_crowd_rest(c);
-    atomic_store(&c->stop, false);
-    command(c, ORDER_STREAM);
+    pthread_mutex_lock(&c->mutex);
+    c->quit = true;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->mutex);
+    pthread_join(c->thread, NULL);
+    pthread_mutex_destroy(&c->mutex);
+    pthread_cond_destroy(&c->changed);
+    ss_free(c);
 }
+
+/* ---- commands ------------------------------------------------------------------------------ */
 
 void ss_crowd_rest(ss_crowd *c)
 {
@@ -169,33 +171,39 @@ void ss_crowd_rest(ss_crowd *c)
     pthread_mutex_unlock(&c->mutex);
 }
 
-void ss_crowd_rewrite(ss_crowd *c, void *at, size_t bytes)
+void ss_crowd_begin(ss_crowd *c, void (*work)(void *), void *context)
 {
     ss_crowd_rest(c);
-    c->at = at;
-    c->bytes = bytes;
     atomic_store(&c->stop, false);
-    command(c, ORDER_REWRITE);
+    atomic_store(&c->done, false);
+    pthread_mutex_lock(&c->mutex);
+    c->work = work;
+    c->context = context;
+    c->busy = true;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->mutex);
+}
+
+void ss_crowd_finish(ss_crowd *c)
+{
+    while (!atomic_load_explicit(&c->done, memory_order_acquire))
+        ;
+}
+
+static void rewrite(void *context)
+{
+    const words *w = context;
+    ss_rewrite(w->at, w->bytes);
+}
+
+void ss_crowd_rewrite(ss_crowd *c, void *at, size_t bytes)
+{
+    words w = {at, bytes};
+    ss_crowd_begin(c, rewrite, &w);
+    ss_crowd_finish(c);
 }
 
 void ss_crowd_wake(ss_crowd *c)
 {
     ss_crowd_rewrite(c, NULL, 0);
-}
-
-void ss_crowd_free(ss_crowd *c)
-{
-    if (!c)
-        return;
-    ss_crowd_stream(c, false);
-    pthread_mutex_lock(&c->mutex);
-    c->order = ORDER_QUIT;
-    pthread_cond_broadcast(&c->changed);
-    pthread_mutex_unlock(&c->mutex);
-    pthread_join(c->thread, NULL);
-    pthread_mutex_destroy(&c->mutex);
-    pthread_cond_destroy(&c->changed);
-    ss_free(c->from);
-    ss_free(c->to);
-    ss_free(c);
 }

@@ -1,6 +1,7 @@
 /* profile.c - which keys and phases are to be measured. */
 #include "validation/profiler/profile.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -184,6 +185,7 @@ ss_status ss_profiler_add(ss_profiler *p, const ss_model *m, ss_op op, const ss_
     ss_text attributes = {0}, shape = {0}, key = {0};
     ss_cost_key(m->op[op.i].def, main, &attributes, &shape);
     ss_status s = ss_text_status(&attributes, err);
+    p->largest_bytes = fmax(p->largest_bytes, ss_profiled_largest(m, op, main));
     if (!s)
         s = ss_text_status(&shape, err);
     ss_profiled x = {.model = m,

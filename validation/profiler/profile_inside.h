@@ -26,12 +26,15 @@ struct ss_profiler {
     uint32_t cap, rows;
     double working_bytes; /* of all arrays of one device, summed over `devices` devices of strategies that were added */
     uint32_t devices, strategies;
+    double largest_bytes; /* of one array of the parts that were added */
     bool knows_streams;
     double interference; /* of what is known; 0: not known */
 };
 
 /* Of all arrays of a part, gradients included; what a kernel keeps for itself is not known. */
 double ss_profiled_bytes(const ss_model *m, ss_op op, const ss_box *main);
+/* Of the largest of them. */
+double ss_profiled_largest(const ss_model *m, ss_op op, const ss_box *main);
 /* Copied into the arena; NULL: no memory. */
 const char *ss_profile_keep(ss_arena *a, const char *text);
 /* Room for one row more; its texts and samples are copied. */

@@ -32,12 +32,14 @@ typedef struct bench {
 typedef struct job {
     ss_profiler *p;
     const ss_watch *watch;
-    bench *bench; /* [keys] */
+    bench *bench;        /* [keys] */
+    bench *twin;         /* [keys] of the other core, where both do the same at once */
     uint32_t first, end; /* of the batch */
     double began, bytes;
-    char *other; /* what goes through the caches before each measurement */
-    size_t other_bytes;
+    char *between[2]; /* what goes through the caches before each measurement, of this core and of the other */
+    size_t between_bytes;
     ss_crowd *crowd; /* NULL: nobody is beside */
+    ss_meeting meeting;
     ss_arena *memory; /* of streams */
     ss_stream_row *stream;
     uint32_t streams;
@@ -80,6 +82,19 @@ double ss_profiled_bytes(const ss_model *m, ss_op op, const ss_box *main)
     for (uint32_t w = 0; w < def->weights; w++)
         words += 2.0 * (double)words_weight(def, w, main);
     return words * sizeof(float) + (double)ss_values_label_bytes(m, op, main);
+}
+
+double ss_profiled_largest(const ss_model *m, ss_op op, const ss_box *main)
+{
+    const ss_op_def *def = m->op[op.i].def;
+    double words = 0;
+    for (uint32_t v = 0; v < def->inputs; v++)
+        words = fmax(words, (double)words_in(def, v, main));
+    for (uint32_t o = 0; o < def->outputs; o++)
+        words = fmax(words, (double)words_out(def, o, main));
+    for (uint32_t w = 0; w < def->weights; w++)
+        words = fmax(words, (double)words_weight(def, w, main));
+    return words * sizeof(float);
 }
 
 static double bytes_of(const ss_profiled *x)
@@ -203,11 +218,12 @@ static void unmake(bench *b)
 
 /* ---- one measurement ----------------------------------------------------------------------- */
 
-static void prepare(job *j, const bench *b, ss_phase phase)
+static void prepare(const job *j, const bench *b, ss_phase phase, int side)
 {
     const ss_op_def *def = b->of->model->op[b->of->op.i].def;
-    if (j->other && (j->p->options.cold || b->of->fresh >= b->of->again))
-        memset(j->other, ++j->other[0], j->other_bytes);
+    char *between = j->between[side];
+    if (between && (j->p->options.cold || b->of->fresh >= b->of->again))
+        memset(between, ++between[0], j->between_bytes);
     if (j->p->options.cold)
         return;
     if (phase == SS_FORWARD)
@@ -225,18 +241,27 @@ static unsigned gradients_of(ss_phase phase)
                                          : SS_OF_INPUTS | SS_OF_WEIGHTS;
 }
 
-static ss_status measure(job *j, bench *b, ss_phase phase, double *seconds)
+static ss_status compute(const bench *b, ss_phase phase, ss_error *err)
+{
+    return phase == SS_FORWARD ? b->kernel->forward(b->kernel, &b->io, err)
+                               : b->kernel->backward(b->kernel, &b->io, gradients_of(phase), err);
+}
+
+static ss_status compute_timed(const bench *b, ss_phase phase, double *seconds, ss_error *err)
 {
     struct timespec from, to;
-    prepare(j, b, phase);
     clock_gettime(CLOCK_MONOTONIC, &from);
-    ss_status s = phase == SS_FORWARD
-                      ? b->kernel->forward(b->kernel, &b->io, &j->error)
-                      : b->kernel->backward(b->kernel, &b->io, gradients_of(phase), &j->error);
+    ss_status s = compute(b, phase, err);
     clock_gettime(CLOCK_MONOTONIC, &to);
     *seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
     *seconds = fmax(*seconds, 1e-9); /* what the clock does not see takes time all the same */
     return s;
+}
+
+static ss_status measure(job *j, const bench *b, ss_phase phase, double *seconds)
+{
+    prepare(j, b, phase, 0);
+    return compute_timed(b, phase, seconds, &j->error);
 }
 
 /* A round of the batch; without `counted` its times are forgotten. */
@@ -274,24 +299,47 @@ static bool time_is_up(const job *j)
 }
 
 /* Whether all that a step touches fits in the largest cache: then it is there, whoever computes beside, and nobody waits
- * for memory.  A stream beside would drive it out, which no part of such a step does. */
+ * for memory. */
 static bool fits_in_caches(const ss_profiler *p)
 {
-    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    return p->strategies && p->working_bytes / p->strategies < (double)cache;
+    return p->strategies && p->working_bytes / p->strategies < (double)ss_largest_cache();
 }
 
-/* Alone and at once beside a stream, so that a machine that drifts is the same in both. */
-static ss_status measure_beside(job *j, bench *b, ss_phase phase, double *times_as_long)
+/* The other core's side of a measurement. */
+typedef struct companion {
+    job *j;
+    const bench *twin;
+    ss_phase phase;
+    ss_status status;
+    ss_error error;
+} companion;
+
+static void accompany(void *context)
+{
+    companion *c = context;
+    prepare(c->j, c->twin, c->phase, 1);
+    ss_meet(&c->j->meeting);
+    c->status = compute(c->twin, c->phase, &c->error);
+}
+
+/* Alone, and then while the other core does the same: so that a machine that drifts is the same in both. */
+static ss_status measure_beside(job *j, const bench *b, const bench *twin, ss_phase phase, double *times_as_long)
 {
     double alone, beside;
     ss_crowd_wake(j->crowd);
     ss_status s = measure(j, b, phase, &alone);
     if (s)
         return s;
-    ss_crowd_stream(j->crowd, true);
-    s = measure(j, b, phase, &beside);
-    ss_crowd_stream(j->crowd, false);
+    companion c = {.j = j, .twin = twin, .phase = phase};
+    ss_crowd_begin(j->crowd, accompany, &c);
+    prepare(j, b, phase, 0);
+    ss_meet(&j->meeting);
+    s = compute_timed(b, phase, &beside, &j->error);
+    ss_crowd_finish(j->crowd);
+    if (!s && c.status) {
+        s = c.status;
+        j->error = c.error;
+    }
     *times_as_long = s ? 1 : beside / alone;
     return s;
 }
@@ -306,7 +354,7 @@ static ss_status crowded_rounds(job *j)
             bench *b = &j->bench[k];
             for (int i = 0; i < SS_PHASES && !s; i++)
                 if (b->of->phase[i])
-                    s = measure_beside(j, b, (ss_phase)i, &b->crowded[i][r]);
+                    s = measure_beside(j, b, &j->twin[k], (ss_phase)i, &b->crowded[i][r]);
             b->n_crowded = s ? b->n_crowded : r + 1;
         }
     }
@@ -318,7 +366,8 @@ static ss_status measure_batch(job *j)
     ss_status s = SS_OK;
     const ss_profiler_options *o = &j->p->options;
     for (uint32_t k = j->first; k < j->end && !s; k++)
-        s = make_bench(j, &j->bench[k], &j->error);
+        if (!(s = make_bench(j, &j->bench[k], &j->error)) && j->twin)
+            s = make_bench(j, &j->twin[k], &j->error);
     if (j->crowd) /* as a core that computes: beside one that sleeps, memory is slower */
         ss_crowd_wake(j->crowd);
     for (uint32_t r = 0; r < o->warm_up && !s; r++)
@@ -327,13 +376,25 @@ static ss_status measure_batch(job *j)
     for (uint32_t r = 0; r < o->rounds && !s && !(r && time_is_up(j)); r++)
         if (!(s = look(j, o->warm_up + r)))
             s = round_once(j, true);
-    if (!s && j->crowd && !fits_in_caches(j->p))
+    if (!s && j->twin)
         s = crowded_rounds(j);
     if (j->crowd)
         ss_crowd_rest(j->crowd);
     for (uint32_t k = j->first; k < j->end; k++)
         unmake(&j->bench[k]);
+    for (uint32_t k = j->first; k < j->end && j->twin; k++)
+        unmake(&j->twin[k]);
     return s;
+}
+
+/* As far as the arrays go that a step has. */
+static int64_t largest_stream(const ss_profiler *p)
+{
+    enum { LEAST = 1 << 12, MOST = 1 << 28 };
+    int64_t most = LEAST;
+    while ((double)most < p->largest_bytes && most < MOST)
+        most *= 2;
+    return most;
 }
 
 /* What another core is there for, first of all: how much longer a stream takes beside a stream. */
@@ -343,8 +404,9 @@ static ss_status measure_streams(job *j)
     ss_streams_options s = {.rounds = o->rounds,
                             .warm_up = o->warm_up,
                             .crowded = o->crowded,
-                            .least = 256,
-                            .most = 1 << 26};
+                            .least = 64,
+                            .most = largest_stream(j->p),
+                            .between_bytes = j->between_bytes};
     if (o->beside < 0)
         return SS_OK;
     ss_status status = ss_crowd_new((uint32_t)o->beside, &j->crowd, &j->error);
@@ -358,6 +420,7 @@ static void *work(void *context)
 {
     job *j = context;
     int32_t core = j->p->options.core;
+    double each = j->twin ? 2 : 1;
     j->status = core < 0 ? SS_OK : ss_pin_this_thread((uint32_t)core, &j->error);
     if (!j->status)
         j->status = measure_streams(j);
@@ -365,8 +428,8 @@ static void *work(void *context)
         double bytes = 0;
         j->first = j->end;
         do
-            bytes += bytes_of(j->bench[j->end++].of);
-        while (j->end < j->p->keys.n && bytes + bytes_of(j->bench[j->end].of) <= j->bytes);
+            bytes += each * bytes_of(j->bench[j->end++].of);
+        while (j->end < j->p->keys.n && bytes + each * bytes_of(j->bench[j->end].of) <= j->bytes);
         j->status = measure_batch(j);
     }
     return NULL;
@@ -388,25 +451,45 @@ static double quarter_of_memory(void)
 
 /* Of inputs that are cold more than caches hold.  Else as much as a device of the strategies has in its arrays: between
  * two tasks of one operator come those of all others, and what caches keep of it is what that leaves. */
-static ss_status make_other(job *j, ss_error *err)
+static ss_status make_between(job *j, ss_error *err)
 {
     const ss_profiler *p = j->p;
-    size_t all = ss_crowd_stream_bytes();
+    size_t all = ss_beyond_caches();
     double working = p->devices ? p->working_bytes / p->devices : 0;
-    j->other_bytes = p->options.cold || working >= (double)all ? all : (size_t)working;
-    j->other = j->other_bytes ? ss_alloc_zeroed(j->other_bytes, 1) : NULL;
-    return j->other_bytes && !j->other ? ss_fail_memory(err, "what fills caches", j->other_bytes) : SS_OK;
+    j->between_bytes = p->options.cold || working >= (double)all ? all : (size_t)working;
+    for (int side = 0; side < (p->options.beside < 0 ? 1 : 2) && j->between_bytes; side++)
+        if (!(j->between[side] = ss_alloc_zeroed(j->between_bytes, 1)))
+            return ss_fail_memory(err, "what fills caches", j->between_bytes);
+    return SS_OK;
+}
+
+/* One for each key, and, where it matters what another core does at the same time, one more for that core. */
+static ss_status make_benches(job *j, ss_error *err)
+{
+    const ss_profiler *p = j->p;
+    size_t bytes = (p->keys.n + 1) * sizeof *j->bench;
+    bool twins = p->options.beside >= 0 && !fits_in_caches(p);
+    j->bench = ss_alloc_zeroed(p->keys.n + 1, sizeof *j->bench);
+    j->twin = twins ? ss_alloc_zeroed(p->keys.n + 1, sizeof *j->twin) : NULL;
+    if (!j->bench || (twins && !j->twin))
+        return ss_fail_memory(err, "a profile", bytes);
+    for (uint32_t k = 0; k < p->keys.n; k++) {
+        j->bench[k].of = &p->of[k + 1];
+        if (twins)
+            j->twin[k].of = &p->of[k + 1];
+    }
+    return SS_OK;
 }
 
 /* ---- results ------------------------------------------------------------------------------- */
 
-/* How much longer it takes beside a stream, against how much longer a stream does. */
+/* How much longer it takes while another core does the same, against how much longer a stream does. */
 static ss_status find_bound(const job *j, const bench *b, int phase, ss_measured *m, ss_error *err)
 {
     ss_statistics beside;
     ss_status s = ss_statistics_of(b->crowded[phase], b->n_crowded, &beside, err);
     m->has_bound = !s;
-    m->bound = !s && j->interference > 0 ? fmin(1, fmax(0, (beside.median - 1) / j->interference)) : 0;
+    m->bound = s ? 0 : ss_bound_of(beside.median, j->interference);
     return s;
 }
 
@@ -464,11 +547,9 @@ ss_status ss_profiler_measure(ss_profiler *p, const ss_watch *w, ss_profile *out
     j.interference = p->interference;
     j.bytes = p->options.memory_bytes > 0 ? p->options.memory_bytes : quarter_of_memory();
     pthread_t thread;
-    ss_status s = make_other(&j, err);
-    if (!s && !(j.bench = ss_alloc_zeroed(p->keys.n + 1, sizeof *j.bench)))
-        s = ss_fail_memory(err, "a profile", p->keys.n * sizeof *j.bench);
-    for (uint32_t k = 0; k < p->keys.n && !s; k++)
-        j.bench[k].of = &p->of[k + 1];
+    ss_status s = make_between(&j, err);
+    if (!s)
+        s = make_benches(&j, err);
     if (!s && !(s = start(&j, &thread, err))) {
         pthread_join(thread, NULL);
         s = j.status;
@@ -489,9 +570,16 @@ ss_status ss_profiler_measure(ss_profiler *p, const ss_watch *w, ss_profile *out
             ss_free(j.bench[k].sample[i]);
             ss_free(j.bench[k].crowded[i]);
         }
+    for (uint32_t k = 0; j.twin && k < p->keys.n; k++)
+        for (int i = 0; i < SS_PHASES; i++) {
+            ss_free(j.twin[k].sample[i]);
+            ss_free(j.twin[k].crowded[i]);
+        }
     ss_crowd_free(j.crowd);
     ss_free(j.bench);
-    ss_free(j.other);
+    ss_free(j.twin);
+    ss_free(j.between[0]);
+    ss_free(j.between[1]);
     if (s)
         ss_profile_free(&made);
     else

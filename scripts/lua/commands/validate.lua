@@ -46,7 +46,7 @@ end
 
 local known = path and there(path) and soapstone.profile.read(path) or nil
 local got = accuracy.run {
-  model = problem.model, strategies = #names > 0 and strategies or nil, each = count "each", devices = problem.topology.devices, problem = own,
+  model = problem.model, strategies = #names > 0 and strategies or nil, each = count "each", train = count "train", devices = problem.topology.devices, problem = own,
   rounds = count "rounds", steps = count "steps", warmup = count "warmup", profile_rounds = count "profile-rounds", seed = count "seed",
   pinned = not given["not-pinned"], proof = given.proof and true or nil, known = known, progress = true,
 }

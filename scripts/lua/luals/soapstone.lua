@@ -399,6 +399,11 @@ function calibrate_module.fit(options) end
 ---@return integer rows without a size or a time
 function calibrate_module.read(path, options) end
 
+---@param list { group: string, alone: soapstone.quantity, executed: soapstone.quantity, bound?: number, beside?: number }[]
+---@param options? { interference?: number }
+---@return { overhead: number, overhead_error: number, interference: number, interference_error: number, spread: number, factors: table<string, number>, groups: { name: string, tasks: integer, factor: number, error: number, alone: number, executed: number }[] }
+function calibrate_module.tasks(list, options) end
+
 ---@class soapstone.accuracy
 ---@field rows integer
 ---@field median number
@@ -484,6 +489,11 @@ local costs = {}
 ---@param factor number
 ---@return soapstone.costs
 function costs:scale(factor) end
+
+---The same, as tasks take in a step: overhead + factor x time. Factors are of "linear forward", "backward", "update", ...
+---@param options { overhead?: soapstone.quantity, factors?: table<string, number> }
+---@return soapstone.costs
+function costs:correct(options) end
 
 function costs:close() end
 

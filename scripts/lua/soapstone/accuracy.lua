@@ -10,6 +10,7 @@
 -- accuracy_report.lua has the tables and figures of what comes out.
 
 local accuracy_report = require "soapstone.accuracy_report"
+local correction = require "soapstone.correction"
 local options = require "soapstone.options"
 local others = require "soapstone.others"
 local soapstone = require "soapstone"
@@ -86,19 +87,20 @@ end
 -- -- the machine ---------------------------------------------------------------------------------------------
 
 -- Cores that share memory, two unless given; with a profile whose streams were measured, links between them are as its messages
--- were.
-function accuracy.cores(profile, devices)
+-- were, corrected (costs:correct) where a correction is given.
+function accuracy.cores(profile, devices, corrected)
   devices = devices or 2
+  local overhead, factor = corrected and corrected.overhead or 0, corrected and corrected.factors and corrected.factors.message or 1
   local t, core = topology.new { name = ({ "one core", "two cores" })[devices] or devices .. " cores" }, {}
   for i = 1, devices do
     core[i] = t:device("core" .. i, { kind = "cpu core", machine = 1, memory_bandwidth = "10 GB/s", flops = { f32 = "50 GFLOP/s" } })
   end
   local best, curve = 0, {}
   for _, s in ipairs(profile and profile.streams or {}) do
-    if s.what == "message" then best = math.max(best, s.bytes / s.median) end
+    if s.what == "message" then best = math.max(best, s.bytes / (overhead + factor * s.median)) end
   end
   for _, s in ipairs(profile and profile.streams or {}) do
-    if s.what == "message" then curve[#curve + 1] = { bytes = s.bytes, efficiency = s.bytes / s.median / best } end
+    if s.what == "message" then curve[#curve + 1] = { bytes = s.bytes, efficiency = s.bytes / (overhead + factor * s.median) / best } end
   end
   local link = { bandwidth = "10 GB/s", latency = 0 }
   if best > 0 then link.bandwidth, link.efficiency = ("%.17g B/s"):format(best), curve end
@@ -120,6 +122,9 @@ end
 
 -- What is left out, one at a time: the share that each has in the error.
 accuracy.switches = {
+  { name = "correction", learnt = {} },
+  { name = "factors", learnt = { overhead = true, interference = true } },
+  { name = "overhead", learnt = { factors = true, interference = true } },
   { name = "interference", without = { interference = 0 } },
   { name = "gather", without = { gather = false } },
   { name = "partial_sums", without = { partial_sums = false } },
@@ -158,7 +163,7 @@ local function execute(problem, row, o)
   local results = problem:execute(row.strategy, { steps = o.steps, warmup = o.warmup, seed = o.seed, pinned = o.pinned })
   for _, r in ipairs(results) do
     table.insert(row.steps, r.step_time)
-    keep_step(row, r)
+    if row.training then table.insert(row.results, r) else keep_step(row, r) end
   end
   table.sort(results, function(a, b) return a.step_time < b.step_time end)
   row.measured = results[(#results + 1) // 2]
@@ -173,11 +178,11 @@ local function profile_and_execute(problem, list, all, known, o)
     local cores = others.cores()
     core, beside = cores[1] or 0, cores[2] or o.devices > 1 and 1 or nil
   end
-  for _, row in ipairs(list) do row.steps, row.kept = {}, { tasks = {}, devices = {} } end
+  for _, row in ipairs(list) do row.steps, row.kept, row.results = {}, { tasks = {}, devices = {} }, {} end
   for round = 1, o.rounds do
     local rounds = (o.profile_rounds * round) // o.rounds - (o.profile_rounds * (round - 1)) // o.rounds
     local part, new, took = problem:profile(all, { core = core, beside = beside, seed = o.seed,
-      known = known, new_only = true, rounds = math.max(1, rounds) })
+      known = known, new_only = true, rounds = math.max(1, rounds), warm_up = 1 })
     if #part > 0 or #part.streams > 0 then parts[#parts + 1] = part end
     times, seconds = new, seconds + took
     for i, row in ipairs(list) do
@@ -273,6 +278,42 @@ local function compare(list, field)
   return soapstone.compare(simulated, measured)
 end
 
+-- -- what is learnt -------------------------------------------------------------------------------------------
+
+local OTHERS <const> = 7919 -- added to the seed: another stream of draws
+local BARELY <const> = 1e-12 -- an interference that moves no time by a picosecond, so that tasks have bounds
+
+-- Strategies to learn from, none of which is compared.
+local function others_to_learn_from(problem, list, o)
+  local training = {}
+  for _, drawn in ipairs(o.train > 0 and accuracy.strategies(problem, { each = o.train, seed = o.seed + OTHERS }) or {}) do
+    local new = true
+    for _, other in ipairs(list) do new = new and not (other.strategy == drawn.strategy) end
+    if new then training[#training + 1] = { class = drawn.class, strategy = drawn.strategy, training = true } end
+  end
+  return training
+end
+
+local function costs_of(profile) return soapstone.costs.stack { soapstone.costs.table(profile), soapstone.costs.roofline() } end
+
+local function learn(o, training, profile)
+  local problem = problem_of(o, accuracy.cores(profile, o.devices), costs_of(profile), { interference = BARELY })
+  local from = { model = o.model, interference = profile.interference }
+  for i, row in ipairs(training) do from[i] = { alone = problem:simulate(trial.onto(problem, row.strategy)), executed = row.results } end
+  return correction.fit(from)
+end
+
+-- The problem that is simulated; of a switch the same without what it leaves out.
+local function problem_with(o, profile, learnt, switch)
+  local keep = switch and switch.learnt or { factors = true, overhead = true, interference = true }
+  local used = learnt and { factors = keep.factors and learnt.factors or {}, overhead = keep.overhead and learnt.overhead or 0 }
+  local given = o.problem and o.problem.interference
+  local more = { interference = given or learnt and keep.interference and learnt.interference or profile.interference }
+  for name, value in pairs(switch and switch.without or {}) do more[name] = value end
+  local costs = costs_of(profile)
+  return problem_of(o, accuracy.cores(profile, o.devices, used), used and costs:correct(used) or costs, more)
+end
+
 -- -- the whole -------------------------------------------------------------------------------------------------
 
 local page = {}
@@ -298,7 +339,7 @@ local function read(o)
     each = options.count(strategies and 0 or 2, { min = strategies and 0 or 1, max = 1000 }), devices = options.count(2, { min = 1, max = 1000 }),
     rounds = options.count(4, { min = 2, max = 1000 }), steps = options.count(5, { min = 1, max = 1000 }),
     warmup = options.count(2, { min = 0, max = 1000 }), profile_rounds = options.count(15, { min = 1, max = 10000 }), seed = options.count(1, { min = 0 }),
-    sync = options.choice("ring", { "ring", "parameter_server" }), problem = options.any(nil, "more options of the problem"), pinned = true,
+    train = options.count(1, { min = 0, max = 1000 }), sync = options.choice("ring", { "ring", "parameter_server" }), problem = options.any(nil, "more options of the problem"), pinned = true,
     proof = false, progress = false,
   }, OWNER)
   if o.problem ~= nil then wanted.table(OWNER, "option 'problem'", o.problem) end
@@ -313,16 +354,17 @@ function accuracy.run(o)
   local bare, list, all = problem_of(o, accuracy.cores(nil, o.devices)), {}, {}
   for _, strategy in ipairs(strategies) do add(list, "given", trial.onto(bare, strategy)) end
   for _, drawn in ipairs(o.each > 0 and accuracy.strategies(bare, { each = o.each, seed = o.seed }) or {}) do add(list, drawn.class, drawn.strategy) end
-  for i, row in ipairs(list) do all[i] = row.strategy end
-  if #all == 0 then refuse("%s: no strategies were given, and none are drawn (option 'each')", OWNER) end
-  try(bare, list, o)
+  local training = others_to_learn_from(bare, list, o)
+  local everything = table.move(training, 1, #training, #list + 1, table.move(list, 1, #list, 1, {}))
+  for i, row in ipairs(everything) do all[i] = row.strategy end
+  if #list == 0 then refuse("%s: no strategies were given, and none are drawn (option 'each')", OWNER) end
+  try(bare, everything, o)
   local watch = others.watch()
-  local profile, times, seconds = profile_and_execute(bare, list, all, known, o)
+  local profile, times, seconds = profile_and_execute(bare, everything, all, known, o)
   local others_had = watch()
-  local t, costs = accuracy.cores(profile, o.devices), soapstone.costs.stack { soapstone.costs.table(profile), soapstone.costs.roofline() }
-  local given = o.problem and o.problem.interference
-  local full = problem_of(o, t, costs, { interference = given or profile.interference })
-  local got = setmetatable({ rows = list, without = {}, profile = profile, problem = full, measured_times = times, profile_seconds = seconds,
+  local learnt = #training > 0 and learn(o, training, profile) or nil
+  local full = problem_with(o, profile, learnt)
+  local got = setmetatable({ rows = list, correction = learnt, without = {}, profile = profile, problem = full, measured_times = times, profile_seconds = seconds,
     others = others_had }, page)
   local kind_of, first, second = {}, {}, {}
   for op in o.model:ops() do kind_of[op.name] = op.kind end
@@ -339,9 +381,7 @@ function accuracy.run(o)
   got.comparison, got.floor = compare(list, "simulated"), soapstone.compare(first, second)
   got.kinds, got.devices, got.iterations = kinds_of(list), devices_of(list), iterations_of(list, o)
   for _, switch in ipairs(accuracy.switches) do
-    local more = { interference = given or profile.interference }
-    for name, value in pairs(switch.without) do more[name] = value end
-    local without = problem_of(o, t, costs, more)
+    local without = problem_with(o, profile, learnt, switch)
     for _, row in ipairs(list) do row[switch.name] = without:simulate(trial.onto(without, row.strategy)).step_time end
     got.without[#got.without + 1] = { name = switch.name, comparison = compare(list, switch.name) }
   end

@@ -129,6 +129,7 @@ function accuracy_report.page(got, o)
   local parts = { accuracy_report.text(got), "seconds of all strategies together, by kind:", report.table(accuracy_report.kinds(got)),
     "and by device:", report.table(accuracy_report.devices(got)), "each step against its strategy's median, in the median of all strategies:",
     report.table(accuracy_report.iterations(got)) }
+  if got.correction then table.move({ "what steps do to tasks, learnt from other strategies:", tostring(got.correction) }, 1, 2, #parts + 1, parts) end
   local n = o and o.tasks or 0
   if n > 0 then table.move({ "tasks that are furthest off:", report.table(accuracy_report.tasks(got, n)) }, 1, 2, #parts + 1, parts) end
   return table.concat(parts, "\n\n")
@@ -213,6 +214,9 @@ function accuracy_report.together_data(got)
     end),
     devices = each(got.devices, device_data), iterations = got.iterations,
     without = each(got.without, function(w) return { name = w.name, comparison = comparison_data(w.comparison) } end),
+    correction = got.correction and { overhead_s = got.correction.overhead, interference = got.correction.interference,
+      measured_interference = got.correction.measured_interference, factors = got.correction.factors, strategies = got.correction.strategies,
+      tasks = got.correction.tasks } or null,
     gradients = worst and { most = worst.proof.gradients, strategy = worst.name, tensor = worst.proof.worst.gradient or null } or null,
   }
 end

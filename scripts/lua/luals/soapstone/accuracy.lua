@@ -3,13 +3,14 @@
 
 ---@class soapstone.accuracy_module
 ---@field classes string[] "sample", "parameter", "attribute", "operator", "mixed"
----@field switches { name: string, without: table }[] what is left out, one at a time
+---@field switches { name: string, without?: table, learnt?: table }[] what is left out, one at a time
 local accuracy = {}
 
 ---@class soapstone.accuracy_options
 ---@field model soapstone.model
 ---@field strategies? soapstone.strategy[] of that model
 ---@field each? integer strategies drawn of each class; 2 unless given, 0 if strategies are
+---@field train? integer strategies of each class to learn from, in other draws; 1 unless given
 ---@field devices? integer 2 unless given
 ---@field rounds? integer over all of them in turn; 4 unless given
 ---@field steps? integer of each in a round; 5 unless given
@@ -56,6 +57,7 @@ local accuracy = {}
 ---@field devices soapstone.accuracy_device[] seconds, summed over all strategies
 ---@field iterations number[][] by round and step: longer than the strategy's median by this share, in the median of all strategies
 ---@field others soapstone.others_seen meanwhile
+---@field correction? soapstone.correction what was learnt of tasks in steps
 ---@field without { name: string, comparison: table }[]
 ---@field profile soapstone.profile
 ---@field problem soapstone.problem
@@ -74,7 +76,8 @@ function accuracy.strategies(problem, options) end
 
 ---@param profile? soapstone.profile whose messages are those of the links
 ---@param devices? integer 2 unless given
+---@param corrected? { overhead?: number, factors?: table<string, number> } as costs:correct takes it
 ---@return soapstone.topology
-function accuracy.cores(profile, devices) end
+function accuracy.cores(profile, devices, corrected) end
 
 return accuracy
