@@ -60,7 +60,13 @@ class Tensor:
         work("in place", self)
         return self
 
-    zero_ = neg_ = add_ = tril = masked_fill = contiguous = same
+    def zero_(self):
+        work("sweep", self)
+
+    def neg_(self):
+        work("write", self)
+
+    add_ = tril = masked_fill = contiguous = same
 
     def view(self, *shape):
         assert math.prod(shape) == math.prod(self.shape), (shape, self.shape)
@@ -217,7 +223,7 @@ def mse_loss(x, y):
 
 
 def scaled_dot_product_attention(q, k, v, attn_mask=None, is_causal=False):
-    work("attention", q, k)
+    work("attention" + (" causal" if is_causal else " masked" if attn_mask is not None else ""), q, k)
     assert q.shape[-1] == k.shape[-1] and k.shape == v.shape and not (is_causal and q.shape != k.shape)
     assert attn_mask is None or attn_mask.shape == (q.shape[2], k.shape[2])
     return q.like(q.shape)

@@ -106,7 +106,7 @@ def parts_of_images_get_windows_that_fit():
         assert (read + 2 * p - kernel) // stride + 1 == out and 0 <= p <= padding, (size, out)
         assert read - size <= padding or not size
     assert profile.window_sides(224, 112, 7, 2, 3) == (224, 3)
-    for size, out, kernel, stride in [(4, 8, 4, 2), (3, 4, 4, 2), (5, 8, 4, 2), (4, 4, 3, 1), (4, 5, 3, 1), (1, 9, 3, 2)]:
+    for size, out, kernel, stride in [(4, 8, 4, 2), (4, 7, 4, 2), (3, 4, 4, 2), (5, 8, 4, 2), (4, 4, 3, 1), (4, 5, 3, 1), (1, 9, 3, 2)]:
         read, p, more = profile.transposed_sides(size, out, kernel, stride)
         made = (read - 1) * stride - 2 * p + kernel + more
         assert out <= made <= out + 1 and 0 <= more < stride and p >= 0, (size, out, made)
@@ -129,6 +129,7 @@ def batches_hold_what_fits():
     planned = profile.plan_rows(rows, [])
     size = planned[0][1].elements() * 4
     assert [len(b) for b in profile.batches_of(planned, 2 * size)] == [2, 1]
+    assert [len(b) for b in profile.batches_of(planned, size)] == [1, 1, 1]
     assert [len(b) for b in profile.batches_of(planned, 1)] == [1, 1, 1]
     assert [len(b) for b in profile.batches_of(planned, 1 << 40)] == [3]
 
@@ -199,6 +200,33 @@ def every_kind_is_built_of_the_shape_that_the_list_says():
 
 
 @claim
+def a_time_that_is_listed_twice_is_measured_once():
+    again = LINEAR.replace('"bias=true activation=relu"', "activation=relu").replace("8x6 < 8x4", "8x6<8x4")
+    assert len(profile.read_list(put("again.csv", HEADER + LINEAR + again))) == 1
+
+
+@claim
+def the_last_query_sees_all_keys():
+    fake_torch.calls.clear()
+    for shape, call in {"4x5x6 < 4x5x18": "attention causal", "4x3x6 < 4x5x18": "attention masked"}.items():
+        put("heads.csv", HEADER + f'multihead_attention,"heads=2 causal=true","{shape}",f32,forward,p100\n')
+        assert run("heads.csv", "-o", "heads.out.csv", "-n", "1")[0] == 0 and call in fake_torch.calls, shape
+
+
+@claim
+def caches_are_swept_before_or_after_inputs_are_written():
+    order = {}
+    for inputs in ("warm", "cold"):
+        fake_torch.calls.clear()
+        assert run("two.csv" if os.path.exists("two.csv") else put("two.csv", HEADER + LINEAR), "-o", "order.csv", "-n", "1",
+                   "--warm-up", "0", "--flush", "1000", "--inputs", inputs)[0] == 0
+        order[inputs] = [name for name in fake_torch.calls if name in ("sweep", "write", "linear")]
+    # built with one call, then swept, written (x) and timed
+    assert order["warm"][:4] == ["linear", "sweep", "write", "linear"], order
+    assert order["cold"][:4] == ["linear", "write", "sweep", "linear"], order
+
+
+@claim
 def rounds_go_over_all_operators_in_turn():
     fake_torch.calls.clear()
     lines = LINEAR + 'relu,"","9x9 < 9x9",f32,forward,p100\n'
@@ -232,6 +260,10 @@ def only_what_is_missing_is_measured():
     assert [len(samples) for _, samples in profile.read_measured("more.out.csv")[1]] == [2, 5]
     status, said = run("more.csv", "-o", "more.out.csv", "--only-missing", "first.out.csv", "--inputs", "cold")
     assert status == 2 and 'inputs is "warm" there and "cold" here: such times do not go together' in said, said
+    table = open("first.out.csv", encoding="utf-8").read()
+    put("bare.csv", table[:table.rindex(',"')] + ",\n")
+    status, said = run("more.csv", "-o", "more.out.csv", "--only-missing", "bare.csv")
+    assert status == 2 and "samples_s should be seconds with blanks between them" in said, said
     status, said = run("more.csv", "-o", "more.out.csv", "--only-missing", "first.csv")
     assert status == 2 and "column samples_s is missing" in said, said
 
