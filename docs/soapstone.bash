@@ -5,7 +5,7 @@ _soapstone() {
   local home=${SOAPSTONE_HOME:-}
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W 'run simulate search plot inspect calibrate profile execute validate repair repl bench help --help --version' -- "$word"
+    mapfile -t COMPREPLY < <(compgen -W 'run simulate search plot inspect calibrate profile execute trace validate repair repl bench help --help --version' -- "$word"
       compgen -f -X '!*.lua' -- "$word")
     return
   fi
@@ -55,7 +55,7 @@ _soapstone() {
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
       fi ;;
     help)
-      mapfile -t COMPREPLY < <(compgen -W "run simulate search plot inspect calibrate profile execute validate repair repl bench operators options \
+      mapfile -t COMPREPLY < <(compgen -W "run simulate search plot inspect calibrate profile execute trace validate repair repl bench operators options \
         $(soapstone help operators 2>/dev/null | sed -n 's/^\([a-z_0-9]*\) .*/\1/p')" -- "$word") ;;
     *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
   esac

@@ -9,6 +9,7 @@
 #include "lua/library.h"
 #include "lua/lua_fit.h"
 #include "lua/lua_profile.h"
+#include "lua/lua_trace.h"
 #include "lua/types.h"
 
 static void add_preset(const ss_attr_def *a, ss_text *out)
@@ -93,7 +94,7 @@ static const ss_lua_type *const types[] = {
     &ss_lua_model_type,       &ss_lua_tensor_type,  &ss_lua_topology_type, &ss_lua_node_type,
     &ss_lua_costs_type,       &ss_lua_problem_type, &ss_lua_strategy_type, &ss_lua_result_type,
     &ss_lua_run_type,         &ss_lua_search_type,  &ss_lua_fit_type,      &ss_lua_chance_type,
-    &ss_lua_repetitions_type, &ss_lua_profile_type,
+    &ss_lua_repetitions_type, &ss_lua_profile_type, &ss_lua_trace_type,
 };
 enum { TYPES = sizeof types / sizeof *types };
 

@@ -407,6 +407,39 @@ const ss_command ss_command_validate = {
     .run = validate,
 };
 
+static const ss_flag trace_flags[] = {
+    {"profile", 0, "FILE.h5", "the operators of ours are written there, for --costs"},
+    {"add", 0, NULL, "what FILE.h5 has already stays; of a time that both have, the new one"},
+    {"kind", 0, "NAME", "of the device; its name in the trace unless given"},
+    {"top", 'n', "N", "rows that are shown; 30 unless given, 0: all"},
+    JSON_FLAG,
+    DEBUG_FLAG,
+    {0},
+};
+
+static int trace(ss_cli *cli)
+{
+    ss_error err;
+    if (check_place(cli, "profile", ss_profile_check_place, &err))
+        return ss_cli_fail(&err);
+    return ss_host_script_command(cli);
+}
+
+const ss_command ss_command_trace = {
+    .name = "trace",
+    .summary = "Says how long operators took in a trace of PyTorch's profiler",
+    .usage = "trace FILE.json[.gz] [--top N] [--profile FILE.h5 [--add] [--kind NAME]]",
+    .about = "The trace is what torch.profiler's export_chrome_trace writes, with record_shapes=True. A line\n"
+             "for each operator and shapes has the time of the kernels that it launched, and which operator\n"
+             "of ours it is part of; what is none of ours is listed with its share. FILE.h5 is for\n"
+             "simulate --costs and search --costs.",
+    .flags = trace_flags,
+    .example = "soapstone trace step.json.gz --profile a100.h5 --kind a100",
+    .least = 1,
+    .most = 1,
+    .run = trace,
+};
+
 static const ss_flag bench_flags[] = {
     {"tasks", 'n', "N", "of the largest graph; 1000000 unless given"},
     {"seed", 0, "N", "of the graphs; 0 unless given"},

@@ -9,6 +9,7 @@ const ss_command *const ss_commands[] = {
     &ss_command_calibrate,
     &ss_command_profile,
     &ss_command_execute,
+    &ss_command_trace,
     &ss_command_validate,
     &ss_command_repair,
     &ss_command_repl,

@@ -28,8 +28,7 @@ static const ss_profile *check(lua_State *L, int index)
     return ss_lua_check(L, index, &ss_lua_profile_type);
 }
 
-/* Pushes an empty one. */
-static ss_profile *push_profile(lua_State *L)
+ss_profile *ss_lua_push_profile(lua_State *L)
 {
     ss_lua_box *box = ss_lua_box_new(L, &ss_lua_profile_type);
     ss_error err;
@@ -254,7 +253,7 @@ int ss_lua_problem_profile(lua_State *L)
     j.strategy = read_strategies(L, "problem:profile", &j.strategies);
     for (uint32_t i = 0; i < j.strategies; i++)
         ss_lua_refuse_other(L, "problem:profile", p, j.strategy[i]);
-    ss_profile *out = push_profile(L);
+    ss_profile *out = ss_lua_push_profile(L);
 
     ss_error err;
     uint32_t rows = 0;
@@ -274,7 +273,7 @@ int ss_lua_problem_profile(lua_State *L)
 static int profile_read(lua_State *L)
 {
     const char *path = ss_lua_text(L, 1, "profile.read: the path");
-    ss_profile *out = push_profile(L);
+    ss_profile *out = ss_lua_push_profile(L);
 
     ss_error err;
     if (ss_profile_read(path, out, &err))
@@ -286,7 +285,7 @@ static int profile_read(lua_State *L)
 static int profile_import(lua_State *L)
 {
     const char *path = ss_lua_text(L, 1, "profile.import: the path");
-    ss_profile *out = push_profile(L);
+    ss_profile *out = ss_lua_push_profile(L);
 
     ss_error err;
     if (ss_profile_read_csv(path, out, &err))
@@ -316,7 +315,7 @@ static int profile_merge(lua_State *L)
     uint32_t n = ss_lua_list(L, 1, "profile.merge: the list of profiles");
     if (!n)
         return ss_lua_refuse(L, "profile.merge: there is no profile in the list");
-    ss_profile *out = push_profile(L);
+    ss_profile *out = ss_lua_push_profile(L);
     for (uint32_t i = 1; i <= n; i++) {
         lua_rawgeti(L, 1, (lua_Integer)i);
         ss_lua_box *box = ss_lua_box_test(L, -1, &ss_lua_profile_type);

@@ -7,4 +7,7 @@
 
 extern const ss_lua_type ss_lua_profile_type;
 
+/* Pushes an empty one, to be filled. */
+ss_profile *ss_lua_push_profile(lua_State *L);
+
 #endif

@@ -31,6 +31,7 @@ static const struct part {
     {"profile", ss_lua_open_profile},
     {"search", ss_lua_open_search},
     {"topology", ss_lua_open_topology},
+    {"trace", ss_lua_open_trace},
     {"unit", ss_lua_open_unit},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
@@ -195,6 +196,11 @@ int luaopen_soapstone_topology(lua_State *L)
     return open_part(L, "topology");
 }
 
+int luaopen_soapstone_trace(lua_State *L)
+{
+    return open_part(L, "trace");
+}
+
 int luaopen_soapstone_unit(lua_State *L)
 {
     return open_part(L, "unit");
@@ -212,6 +218,7 @@ void ss_lua_preload(lua_State *L)
         {"soapstone.profile", luaopen_soapstone_profile},
         {"soapstone.search", luaopen_soapstone_search},
         {"soapstone.topology", luaopen_soapstone_topology},
+        {"soapstone.trace", luaopen_soapstone_trace},
         {"soapstone.unit", luaopen_soapstone_unit},
         {NULL, NULL},
     };

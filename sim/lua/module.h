@@ -19,6 +19,7 @@ SS_LUA_ENTRY int luaopen_soapstone_plot(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_profile(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_search(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_topology(lua_State *L);
+SS_LUA_ENTRY int luaopen_soapstone_trace(lua_State *L);
 SS_LUA_ENTRY int luaopen_soapstone_unit(lua_State *L);
 
 #endif

@@ -170,6 +170,7 @@ void ss_lua_open_search(lua_State *L);
 void ss_lua_open_unit(lua_State *L);
 void ss_lua_open_model(lua_State *L);
 void ss_lua_open_topology(lua_State *L);
+void ss_lua_open_trace(lua_State *L);
 void ss_lua_register_problem(lua_State *L); /* the types of problems, strategies, results */
 
 #endif

@@ -50,6 +50,7 @@ function offered.options()
     ["problem:execute"] = of(p.execute, p, s),
     ["problem:list_times"] = of(p.list_times, p, "none", s),
     ["problem:profile"] = of(p.profile, p, s),
+    ["trace:profile"] = of(small.trace().profile, small.trace()),
     ["problem:proof"] = of(p.proof, p, s),
     ["problem:repetitions"] = of(p.repetitions, p, s),
     ["problem:simulate"] = of(p.simulate, p, s),

@@ -43,4 +43,16 @@ function small.profile()
   return setmetatable({}, { __fields = meta.__fields, __methods = meta.__methods })
 end
 
+-- One call of an operator in a trace of PyTorch.
+function small.trace()
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write [=[[{"ph": "X", "cat": "cpu_op", "name": "aten::relu", "pid": 1, "tid": 1, "ts": 1, "dur": 2,
+    "args": {"Input Dims": [[3, 4]], "Input type": ["float"]}}]]=]
+  file:close()
+  local trace = require "soapstone".trace.read(path)
+  os.remove(path)
+  return trace
+end
+
 return small

@@ -50,7 +50,7 @@ end)
 
 claim("the module's functions and parts are all there", function()
   equal(sorted(annotated("soapstone", "soapstone")), sorted(entries(soapstone)))
-  for _, part in ipairs { "calibrate", "costs", "dag", "model", "plot", "profile", "search", "topology", "unit" } do
+  for _, part in ipairs { "calibrate", "costs", "dag", "model", "plot", "profile", "search", "topology", "trace", "unit" } do
     equal(sorted(annotated("soapstone." .. part .. "_module", part .. "_module")),
       sorted(entries(soapstone[part])))
   end
@@ -61,7 +61,7 @@ claim("fields and methods of every type are all there", function()
   local s = p:strategy "whole"
   local objects = {
     model = p.model, topology = p.topology, problem = p, strategy = s, result = p:simulate(s),
-    costs = soapstone.costs.roofline(), search = soapstone.search.mcmc(p), fit = small.fit(), run = p:start(s), profile = small.profile(),
+    costs = soapstone.costs.roofline(), search = soapstone.search.mcmc(p), fit = small.fit(), run = p:start(s), profile = small.profile(), trace = small.trace(),
     chance = soapstone.chance { step = 1 },
     repetitions = soapstone.problem { model = p.model, topology = p.topology,
       chance = soapstone.chance { step = { "gamma", mean = 1, cv = 1 } } }:repetitions(s, { n = 2 }),

@@ -118,14 +118,14 @@ local objects = {
   { "Topologies", node, "a" }, { "Costs", soapstone.costs.roofline(), "c" },
   { "Problems", p, "problem" }, { "Strategies", s, "s" }, { "Results", r, "r" },
   { "Chance", luck, "luck" }, { "Chance", many, "many" }, { "Acting during a run", p:start(s), "run" }, { "Searches", search, "found" }, { "Calibration", small.fit(), "fit" },
-  { "Measuring operators", small.profile(), "profile" },
+  { "Measuring operators", small.profile(), "profile" }, { "Measuring operators", small.trace(), "trace" },
 }
 local kinds = {}
 for _, kind in ipairs(soapstone.model.kinds()) do kinds[kind.name] = true end
 local modules = {
   { "Scripts", soapstone, "soapstone" }, { "Costs", soapstone.costs, "costs" },
   { "Bare task graphs", soapstone.dag, "dag" }, { "Calibration", soapstone.calibrate, "calibrate" }, { "Models", soapstone.model, "model" },
-  { "Measuring operators", soapstone.profile, "profile" }, { "Records and figures", soapstone.plot, "plot" }, { "Searches", soapstone.search, "search" }, { "Topologies", soapstone.topology, "topology" },
+  { "Measuring operators", soapstone.profile, "profile" }, { "Measuring operators", soapstone.trace, "trace" }, { "Records and figures", soapstone.plot, "plot" }, { "Searches", soapstone.search, "search" }, { "Topologies", soapstone.topology, "topology" },
   { "Units", soapstone.unit, "unit" },
   { "Options and reports", require "soapstone.options", "options" },
   { "Options and reports", require "soapstone.report", "report" },
@@ -183,6 +183,7 @@ claim("every option of a call is on the page, and no other", function()
     { "Records and figures", "soapstone.plot.calibration" },
     { "Executing a step", "problem:execute" }, { "Executing a step", "problem:proof" },
     { "Measuring operators", "problem:profile" }, { "Measuring operators", "problem:list_times" },
+    { "Measuring operators", "trace:profile" },
     { "Calibration", "calibrate.fit" }, { "Calibration", "calibrate.read" },
     { "Calibration", "fit:curve" }, { "Calibration", "fit:seconds" },
     { "Bare task graphs", "dag.simulate" }, { "Bare task graphs", "dag.random" },

@@ -19,6 +19,7 @@
 ---@field plot soapstone.plot_module
 ---@field search soapstone.search_module
 ---@field topology soapstone.topology_module
+---@field trace soapstone.trace_module
 ---@field unit soapstone.unit_module
 local soapstone = {}
 
@@ -368,6 +369,40 @@ function profile_module.import(path) end
 ---@param path string
 ---@return soapstone.profile
 function profile_module.read(path) end
+
+---@class soapstone.trace
+---@field rows { operator: string, shapes: string, types: string, kind?: string, phase?: string, why?: string, total: number, calls: integer, median: number, mean: number, deviation: number, q05: number, q25: number, q75: number, q95: number, least: number, most: number }[]
+---@field parts { kind: string, attributes: string, shape: string, dtype: string, phase: string, calls: integer, median: number, mean: number, deviation: number, q05: number, q25: number, q75: number, q95: number, least: number, most: number }[]
+---@field device string the name of the device; empty unless the trace has it
+---@field times "device"|"host" whose time it is
+---@field total number seconds of all of it
+---@field mapped number seconds of operators of ours
+---@field untied number seconds that no operator launched
+---@operator len: integer
+local trace = {}
+
+---@return string all of it, as JSON
+function trace:json() end
+
+---The operators of ours, for costs.table.
+---@param options? { kind?: string } of the device; its name in the trace unless given
+---@return soapstone.profile
+function trace:profile(options) end
+
+---A page with so many rows at most.
+---@param rows? integer 30 unless given; 0: all
+---@return string
+function trace:text(rows) end
+
+function trace:close() end
+
+---@class soapstone.trace_module
+local trace_module = {}
+
+---A Chrome trace of torch.profiler, gzip or not.
+---@param path string
+---@return soapstone.trace
+function trace_module.read(path) end
 
 ---@class soapstone.calibrate_module
 local calibrate_module = {}

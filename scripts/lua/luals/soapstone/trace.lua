@@ -1,0 +1,2 @@
+---@meta soapstone.trace
+return require("soapstone").trace
