@@ -1,6 +1,6 @@
 -- accuracy.lua - simulated step times against executed ones, of five networks on two cores of this machine: make validation.
 --
---   soapstone run validation/accuracy.lua [FOLDER] [--each 3] [--rounds 8] [--steps 3] [--seed 1] [--networks mlp,lenet] [--figures false]
+--   soapstone run validation/accuracy.lua [FOLDER] [--each 3] [--rounds 24] [--steps 3] [--seed 1] [--networks mlp,lenet] [--figures false]
 --
 -- Writes into FOLDER: report.html with the figures in it, accuracy.json with every number, a profile of each network (HDF5) and
 -- the figures.  Strategies are drawn by class and nothing is fitted to them (what steps do to tasks is learnt from others); docs/accuracy.md says what came of it once, and
@@ -11,25 +11,25 @@ local accuracy_report = require "soapstone.accuracy_report"
 local arguments = require "soapstone.arguments"
 local correction = require "soapstone.correction"
 local options = require "soapstone.options"
+local others = require "soapstone.others"
 local report = require "soapstone.report"
 local soapstone = require "soapstone"
 local trial = require "soapstone.trial"
-local others = require "soapstone.others"
 
 local show = soapstone.unit.show
 
+-- As many rounds as take about half a minute, two for the largest.
 local known = {
-  { name = "mlp", options = { batch = 64, layers = 4, width = 512 } },
-  { name = "lenet", options = { batch = 64 } },
-  { name = "alexnet", options = { batch = 8, image = 67, classes = 100 } },
-  { name = "gpt", options = { batch = 4, layers = 2, hidden = 128, heads = 4, sequence = 64, vocab = 500 } },
-  { name = "rnnlm", options = { batch = 16, hidden = 128, layers = 2, vocab = 500, steps = 16, steps_per_op = 4 } },
+  { name = "mlp", rounds = 24, options = { batch = 64, layers = 4, width = 512 } },
+  { name = "lenet", rounds = 24, options = { batch = 64 } },
+  { name = "alexnet", rounds = 8, options = { batch = 8, image = 67, classes = 100 } },
+  { name = "gpt", rounds = 24, options = { batch = 4, layers = 2, hidden = 128, heads = 4, sequence = 64, vocab = 500 } },
+  { name = "rnnlm", rounds = 24, options = { batch = 16, hidden = 128, layers = 2, vocab = 500, steps = 16, steps_per_op = 4 } },
 }
 
 local o = arguments.read(arg, "Simulated step times against executed ones, of networks on two cores of this machine.", {
-  each = options.count(3, { min = 1, max = 100 }), rounds = options.count(8, { min = 2, max = 100 }), steps = options.count(3, { min = 1, max = 100 }),
-  profile_rounds = options.count(16, { min = 1, max = 10000 }), seed = options.count(1, { min = 0 }), networks = "all", pinned = true,
-  figures = true,
+  each = options.count(3, { min = 1, max = 100 }), rounds = options.count(0, { min = 0, max = 1000 }), steps = options.count(3, { min = 1, max = 100 }),
+  profile_rounds = options.count(0, { min = 0, max = 10000 }), seed = options.count(1, { min = 0 }), networks = "all", pinned = true, figures = true,
 })
 local folder = o.folder
 
@@ -42,8 +42,9 @@ local header <const>, row_of = accuracy_report.header, accuracy_report.line
 local done, rows = {}, {}
 local simulated, executed, first, second, by_class, without = {}, {}, {}, {}, {}, {}
 for _, network in ipairs(arguments.some("networks", o.networks, known)) do
-  local got = accuracy.run { model = require("models." .. network.name)(network.options), each = o.each, rounds = o.rounds, steps = o.steps,
-    profile_rounds = o.profile_rounds, seed = o.seed, pinned = o.pinned, proof = true, progress = true }
+  local rounds = o.rounds > 0 and o.rounds or network.rounds
+  local got = accuracy.run { model = require("models." .. network.name)(network.options), each = o.each, rounds = rounds, steps = o.steps,
+    profile_rounds = o.profile_rounds > 0 and o.profile_rounds or 2 * rounds, seed = o.seed, pinned = o.pinned, proof = true, progress = true }
   got.profile:write(("%s/%s.profile.h5"):format(folder, network.name))
   print(network.name)
   print(accuracy_report.page(got))
