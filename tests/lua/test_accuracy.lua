@@ -40,6 +40,7 @@ claim("what makes no sense is refused", function()
   fails("option 'rounds' is 1; it must be at least 2", accuracy.run, { model = mlp, rounds = 1 })
   fails("option 'strategies' should be a list of strategies, not a strategy", accuracy.run, { model = mlp, strategies = problem:strategy "whole" })
   fails("no strategies were given, and none are drawn", accuracy.run, { model = mlp, strategies = {} })
+  fails("1000 devices want a core each, and there are ", accuracy.run, { model = mlp, devices = 1000 })
   fails("option 'problem' should be a table", accuracy.run, { model = mlp, problem = 3 })
   local one = soapstone.problem { model = mlp, topology = accuracy.cores(nil, 1) }
   fails("strategies are over two devices or more, and there is one", accuracy.strategies, one)

@@ -154,19 +154,19 @@ local function keep_step(row, result)
   end
 end
 
--- What cannot be executed is said before minutes of measuring.
-local function try(problem, list, o)
-  for _, row in ipairs(list) do problem:execute(row.strategy, { steps = 1, warmup = 0, seed = o.seed, pinned = o.pinned }) end
-end
-
 local function execute(problem, row, o)
   local results = problem:execute(row.strategy, { steps = o.steps, warmup = o.warmup, seed = o.seed, pinned = o.pinned })
-  for _, r in ipairs(results) do
-    table.insert(row.steps, r.step_time)
+  for _, r in ipairs(results) do table.insert(row.steps, r.step_time) end
+  row.latest = results
+end
+
+-- What the steps of a round were, looked at when all strategies had theirs: nothing comes between two executions.
+local function keep(row)
+  for _, r in ipairs(row.latest) do
     if row.training then table.insert(row.results, r) else keep_step(row, r) end
   end
-  table.sort(results, function(a, b) return a.step_time < b.step_time end)
-  row.measured = results[(#results + 1) // 2]
+  table.sort(row.latest, function(a, b) return a.step_time < b.step_time end)
+  row.measured, row.latest = row.latest[(#row.latest + 1) // 2], nil
 end
 
 -- In each round the profile has some of its rounds and all strategies execute: a machine that is slower for a while is so for
@@ -189,6 +189,7 @@ local function profile_and_execute(problem, list, all, known, o)
       if o.progress then soapstone.progress(("round %d of %d: executing strategy %d of %d"):format(round, o.rounds, i, #list)) end
       execute(problem, row, o)
     end
+    for _, row in ipairs(list) do keep(row) end
   end
   if o.progress then soapstone.progress() end
   local profile = #parts > 0 and soapstone.profile.merge(parts, { pool = true }) or nil
@@ -343,6 +344,10 @@ local function read(o)
     proof = false, progress = false,
   }, OWNER)
   if o.problem ~= nil then wanted.table(OWNER, "option 'problem'", o.problem) end
+  local cores = #others.cores()
+  if o.pinned and cores > 0 and o.devices > cores then -- before minutes of measuring; an execution to try it would disturb what follows
+    refuse("%s: %d devices want a core each, and there are %d: give fewer devices, or pinned = false", OWNER, o.devices, cores)
+  end
   o.model = model
   return o, known, strategies or {}
 end
@@ -358,7 +363,6 @@ function accuracy.run(o)
   local everything = table.move(training, 1, #training, #list + 1, table.move(list, 1, #list, 1, {}))
   for i, row in ipairs(everything) do all[i] = row.strategy end
   if #list == 0 then refuse("%s: no strategies were given, and none are drawn (option 'each')", OWNER) end
-  try(bare, everything, o)
   local watch = others.watch()
   local profile, times, seconds = profile_and_execute(bare, everything, all, known, o)
   local others_had = watch()
