@@ -61,6 +61,7 @@ expect 0 "gradients of all are those of the whole model" validate $small $short 
 if grep -q "^mixed 1 " out && grep -q "^operator 1 " out; then ok; else bad "strategies of all classes"; fi
 expect 0 "topology 3 cores" validate $small $short -d 3 --each 1 -s whole --profile here.h5
 if grep -q "^whole " out && grep -q "^mixed 1 " out; then ok; else bad "given and drawn"; fi
+expect 0 "topology one core" validate $small $short -d 1 -s whole
 
 # what computes something else is said, with status 1: statistics of parts are not those of the batch
 cat >norm.lua <<'E'

@@ -284,10 +284,10 @@ end
 local OTHERS <const> = 7919 -- added to the seed: another stream of draws
 local BARELY <const> = 1e-12 -- an interference that moves no time by a picosecond, so that tasks have bounds
 
--- Strategies to learn from, none of which is compared.
+-- Strategies to learn from, none of which is compared; over one device there are none to draw.
 local function others_to_learn_from(problem, list, o)
   local training = {}
-  for _, drawn in ipairs(o.train > 0 and accuracy.strategies(problem, { each = o.train, seed = o.seed + OTHERS }) or {}) do
+  for _, drawn in ipairs(o.train > 0 and o.devices > 1 and accuracy.strategies(problem, { each = o.train, seed = o.seed + OTHERS }) or {}) do
     local new = true
     for _, other in ipairs(list) do new = new and not (other.strategy == drawn.strategy) end
     if new then training[#training + 1] = { class = drawn.class, strategy = drawn.strategy, training = true } end
