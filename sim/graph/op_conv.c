@@ -373,7 +373,7 @@ const ss_op_kind ss_op_kind_pool2d = {
     .slides = true,
     .min_inputs = 1,
     .max_inputs = 1,
-    .attr = {{"type", POOL_MAX, 0, 0, "max|avg", "which value of a window"},
+    .attr = {{"type", POOL_MAX, 0, 0, "max|avg", "which value of a window; a mean leaves padding out"},
              {"kernel_h", SS_ATTR_REQUIRED, 1, MOST_WINDOW, NULL, "height of the window"},
              {"kernel_w", SS_ATTR_REQUIRED, 1, MOST_WINDOW, NULL, "width of the window"},
              {"stride_h", 0, 0, MOST_WINDOW, NULL, "rows between windows; 0: the window's height"},

@@ -1,6 +1,7 @@
 -- calibrate.lua - soapstone calibrate: latency, bandwidth and half size from measured times.
 
 local soapstone = require "soapstone"
+local trial = require "soapstone.trial"
 local report = require "soapstone.report"
 
 local given = ...
@@ -90,14 +91,6 @@ if given.output and #fits > 1 then
   soapstone.refuse("--output: the table has %d curves; --curve NAME chooses the one to draw, such as '%s'", #fits, fits[1].name)
 end
 
--- The value at that share of a list that is in order.
-local function quantile(sorted, share)
-  local place = 1 + share * (#sorted - 1)
-  local low = math.floor(place)
-  local high = math.min(low + 1, #sorted)
-  return sorted[low] + (sorted[high] - sorted[low]) * (place - low)
-end
-
 local function percent(x)
   return ("%.1f"):format(100 * x)
 end
@@ -126,10 +119,10 @@ local function tell_several()
     "curve off by %", "p90 %", "" }, rows))
   local line, curve = add_up "error", add_up "left_out"
   print(("%d curves, %d rows: the lines are off by %s %% in the median, %s %% at the 90th percentile")
-    :format(#fits, #line, percent(quantile(line, 0.5)), percent(quantile(line, 0.9))))
+    :format(#fits, #line, percent(trial.quantile(line, 0.5)), percent(trial.quantile(line, 0.9))))
   if #curve > 0 then
     print(("the measured curves, each size left out in turn (%d rows): %s %% and %s %%")
-      :format(#curve, percent(quantile(curve, 0.5)), percent(quantile(curve, 0.9))))
+      :format(#curve, percent(trial.quantile(curve, 0.5)), percent(trial.quantile(curve, 0.9))))
   end
   print "bent: no line is the shape of these times; a page of one, with what that means, is printed with --curve NAME"
 end

@@ -2,6 +2,7 @@
 
 local report = require "soapstone.report"
 local soapstone = require "soapstone"
+local trial = require "soapstone.trial"
 
 local given = ...
 local parts = require "scripts.lua.commands.parts".of(given)
@@ -21,14 +22,6 @@ local problem = parts.make_problem(options)
 local strategies, notes = parts.make_strategies(problem, names, all)
 local common = { pinned = not given["not-pinned"], seed = given.seed and count "seed" or nil,
   rate = last "rate" and parts.value_of(last "rate") or nil }
-
--- The value at that share of a list that is in order.
-local function quantile(sorted, share)
-  local place = 1 + share * (#sorted - 1)
-  local low = math.floor(place)
-  local high = math.min(low + 1, #sorted)
-  return sorted[low] + (sorted[high] - sorted[low]) * (place - low)
-end
 
 local function with(more)
   local o = {}
@@ -56,7 +49,7 @@ local function worst_of(proof)
 end
 
 local function off(one)
-  return one.simulated.step_time / quantile(one.times, 0.5) - 1
+  return one.simulated.step_time / trial.quantile(one.times, 0.5) - 1
 end
 
 local function print_json(done)
@@ -65,7 +58,7 @@ local function print_json(done)
     local steps, losses = {}, {}
     for k, t in ipairs(one.steps) do steps[k], losses[k] = exact(t), exact(one.losses[k]) end
     local line = ('{"strategy": %q, "median_s": %s, "q05_s": %s, "q95_s": %s, "steps_s": [%s], "losses": [%s]'):format(one.name,
-      exact(quantile(one.times, 0.5)), exact(quantile(one.times, 0.05)), exact(quantile(one.times, 0.95)),
+      exact(trial.quantile(one.times, 0.5)), exact(trial.quantile(one.times, 0.05)), exact(trial.quantile(one.times, 0.95)),
       table.concat(steps, ", "), table.concat(losses, ", "))
     if one.simulated then line = line .. (', "simulated_s": %s'):format(exact(one.simulated.step_time)) end
     if one.proof then
@@ -83,7 +76,7 @@ local function print_table(done)
   table.move({ "first loss", "last loss" }, 1, 2, #header + 1, header)
   for i, one in ipairs(done) do
     local t = one.times
-    local row = { one.name, #t, show(quantile(t, 0.5), "s"), show(quantile(t, 0.05), "s"), show(quantile(t, 0.95), "s"),
+    local row = { one.name, #t, show(trial.quantile(t, 0.5), "s"), show(trial.quantile(t, 0.05), "s"), show(trial.quantile(t, 0.95), "s"),
       show(t[1], "s"), show(t[#t], "s") }
     if one.simulated then table.move({ show(one.simulated.step_time, "s"), ("%+.1f %%"):format(100 * off(one)) }, 1, 2, #row + 1, row) end
     table.move({ ("%.6g"):format(one.losses[1]), ("%.6g"):format(one.losses[#one.losses]) }, 1, 2, #row + 1, row)

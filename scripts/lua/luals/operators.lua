@@ -56,7 +56,7 @@ function model:conv_transpose2d(name, input, options) end
 ---@field kernel? integer|integer[] both, or { h, w }
 ---@field stride? integer|integer[] both, or { h, w }
 ---@field padding? integer|integer[] both, or { h, w }
----@field type? "max"|"avg" which value of a window; max unless given
+---@field type? "max"|"avg" which value of a window; a mean leaves padding out; max unless given
 ---@field kernel_h? integer height of the window
 ---@field kernel_w? integer width of the window
 ---@field stride_h? integer rows between windows; 0: the window's height; 0 unless given

@@ -9,6 +9,7 @@
 
 local report = require "soapstone.report"
 local soapstone = require "soapstone"
+local trial = require "soapstone.trial"
 
 local exact, show = require("soapstone.unit").exact, soapstone.unit.show
 
@@ -236,15 +237,6 @@ end
 
 -- -- figures -------------------------------------------------------------------------------------------------
 
-local function quantile(list, share)
-  local sorted = table.move(list, 1, #list, 1, {})
-  table.sort(sorted)
-  local place = 1 + share * (#sorted - 1)
-  local low = math.floor(place)
-  local high = math.min(low + 1, #sorted)
-  return sorted[low] + (sorted[high] - sorted[low]) * (place - low)
-end
-
 -- A point for each strategy, on a bar from the quantile 0.05 to 0.95 of its executed steps, between lines that are a tenth off.
 local function scatter(list, path)
   local series, least, most = {}, math.huge, 0
@@ -252,7 +244,7 @@ local function scatter(list, path)
     local points = { label = one.name, x = {}, y = {}, look = "points", colour = i }
     local bars = { x = {}, y = {}, look = "lines", pale = true, colour = i }
     for k, row in ipairs(one.got.rows) do
-      local low, high = quantile(row.steps, 0.05), quantile(row.steps, 0.95)
+      local low, high = trial.quantile(row.steps, 0.05), trial.quantile(row.steps, 0.95)
       points.x[k], points.y[k] = row.median, row.simulated
       table.move({ low, high, high }, 1, 3, #bars.x + 1, bars.x)
       table.move({ row.simulated, row.simulated, 0 / 0 }, 1, 3, #bars.y + 1, bars.y)

@@ -12,24 +12,13 @@
 local options = require "soapstone.options"
 local report = require "soapstone.report"
 local soapstone = require "soapstone"
+local trial = require "soapstone.trial"
 local wanted = require "soapstone.wanted"
 
 local measured = {}
 
 local OWNER <const> = "measured.search"
 local refuse, show = soapstone.refuse, soapstone.unit.show
-
--- The value at that share of a list.
-local function quantile(list, share)
-  local sorted = table.move(list, 1, #list, 1, {})
-  table.sort(sorted)
-  local place = 1 + share * (#sorted - 1)
-  local low = math.floor(place)
-  local high = math.min(low + 1, #sorted)
-  return sorted[low] + (sorted[high] - sorted[low]) * (place - low)
-end
-
-local function median(list) return quantile(list, 0.5) end
 
 local function copy_of(t)
   local copy = {}
@@ -254,14 +243,14 @@ end
 function Job:gain(first, chosen)
   if first == chosen then return 0.0 end
   local times = self:execute { first, chosen }
-  return 1 - median(times[2]) / median(times[1])
+  return 1 - trial.median(times[2]) / trial.median(times[1])
 end
 
 function Job:rerank()
   local list = table.move(self.candidates, 1, math.min(self.o.execute, #self.candidates), 1, {})
   local chosen = list[1]
   for i, times in ipairs(self:execute(list)) do
-    list[i].executed, list[i].q05, list[i].q95, list[i].times = median(times), quantile(times, 0.05), quantile(times, 0.95), times
+    list[i].executed, list[i].q05, list[i].q95, list[i].times = trial.median(times), trial.quantile(times, 0.05), trial.quantile(times, 0.95), times
     if list[i].executed < chosen.executed then chosen = list[i] end
   end
   return chosen, self:gain(list[1], chosen)

@@ -29,6 +29,21 @@ function trial.median(list)
   return #sorted % 2 == 1 and sorted[half + 1] or (sorted[half] + sorted[half + 1]) / 2
 end
 
+-- The value at that share of a list, from 0 (the least) to 1; between two on a straight line.
+function trial.quantile(list, share)
+  wanted.numbers("trial.quantile", "the list", list)
+  if #list == 0 then refuse "trial.quantile: there is nothing in the list" end
+  if math.type(share) == nil or not (share >= 0 and share <= 1) then
+    refuse("trial.quantile: the share should be a number from 0 to 1, not %s", tostring(share))
+  end
+  local sorted = table.move(list, 1, #list, 1, {})
+  table.sort(sorted)
+  local place = 1 + share * (#sorted - 1)
+  local low = math.floor(place)
+  local high = math.min(low + 1, #sorted)
+  return sorted[low] + (sorted[high] - sorted[low]) * (place - low)
+end
+
 local function sign_of(a, b, noise)
   if a == b or math.abs(a - b) <= noise * math.min(math.abs(a), math.abs(b)) then return 0 end
   return a < b and -1 or 1

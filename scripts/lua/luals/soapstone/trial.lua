@@ -108,6 +108,12 @@ function trial.bisect(f, from, to, options) end
 ---@return number
 function trial.median(list) end
 
+---The value at that share of a list, between two on a straight line.
+---@param list number[]
+---@param share number from 0 (the least) to 1
+---@return number
+function trial.quantile(list, share) end
+
 ---What run gives for each cell, spread over processes.
 ---@param cells any[]
 ---@param run fun(cell: any, number: integer): any
