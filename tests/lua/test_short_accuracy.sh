@@ -19,16 +19,17 @@ pinned=true
 figures=true
 command -v gnuplot >/dev/null 2>&1 || figures=false
 mkdir report
-expect 0 "result: 10 strategies of 1 network are" run "$SS_SRCDIR/validation/accuracy.lua" report --networks lenet --each 2 --rounds 2 --steps 5 \
-  --profile_rounds 6 --pinned $pinned --figures $figures
+expect 0 "result: 10 strategies of 2 networks are" run "$SS_SRCDIR/validation/accuracy.lua" report --networks lenet,mlp --each 1 --rounds 6 --steps 3 \
+  --pinned $pinned --figures $figures
 line=$(sed -n 's/^result: //p' out)
 for part in "By class" "By kind of task" "By device" "By step" "Gradients" "The machine meanwhile"; do
   if grep -q "<h2>$part" report/report.html; then ok; else bad "the report has no '$part'"; fi
 done
-if grep -q "<td>lenet</td><td>10</td>" report/report.html; then ok; else bad "the report has no errors"; fi
+if grep -q "<td>lenet</td><td>5</td>" report/report.html && grep -q "<td>all</td><td>10</td>" report/report.html; then ok; else bad "the report has no errors"; fi
 if [ $figures = false ] || [ -s report/gantt.svg ]; then ok; else bad "no figure was drawn"; fi
 if [ "$(grep -o '"worst_gradient": ' report/accuracy.json | wc -l)" = 10 ]; then ok; else bad "ten strategies are proven"; fi
 expect 0 "cpu core" inspect report/lenet.profile.h5
+expect 0 "cpu core" inspect report/mlp.profile.h5
 if [ $pinned = true ]; then
   echo "accuracy: $line"
 else
