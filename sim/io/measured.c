@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -68,6 +69,71 @@ static ss_status unknown_column(const ss_csv *l, uint32_t f, ss_error *err)
     return ss_csv_fail(l, l->column[f], err);
 }
 
+enum { NAME = 64, UNIT = 16 };
+
+/* Where the columns are. */
+typedef struct layout {
+    int32_t field_of[COLUMNS + PROFILE_COLUMNS]; /* -1: nowhere */
+    const char *const *theirs;                   /* [COLUMNS] what the file calls them, each NULL: as we do; or NULL */
+    char unit[COLUMNS][UNIT];                    /* of plain numbers; "" where none was said */
+} layout;
+
+/* "time [ms]" -> "time" and "ms" */
+static ss_status split_unit(const char *text, char *name, char *unit, ss_error *err)
+{
+    size_t n = strlen(text), names = n;
+    const char *bracket = n && text[n - 1] == ']' ? strrchr(text, '[') : NULL;
+    for (names = bracket ? (size_t)(bracket - text) : n; names && text[names - 1] == ' ';)
+        names--;
+    if (names >= NAME || (bracket && n - 2 - (size_t)(bracket - text) >= UNIT))
+        return ss_fail(err, SS_EFORMAT, "the name of a column is too long: \"%.40s...\"", text);
+    snprintf(name, NAME, "%.*s", (int)names, text);
+    if (bracket)
+        snprintf(unit, UNIT, "%.*s", (int)(text + n - 2 - bracket), bracket + 1);
+    return SS_OK;
+}
+
+/* The value of "1 UNIT" is asked for, so that a wrong one is refused in the header. */
+static ss_status check_unit(const layout *y, int32_t c, ss_error *err)
+{
+    char text[UNIT + 4];
+    double value;
+    if (!y->unit[c][0])
+        return SS_OK;
+    if (c != SECONDS && c != SPREAD_S)
+        return ss_fail(err, SS_EFORMAT, "column %s has no unit, and [%s] is behind it", column_name[c], y->unit[c]);
+    snprintf(text, sizeof text, "1 %s", y->unit[c]);
+    ss_status s = ss_parse_quantity(text, SS_UNIT_SECONDS, &value, err);
+    return s ? ss_fail_in(err, "column %s [%s]", column_name[c], y->unit[c]) : SS_OK;
+}
+
+/* Columns that the file calls otherwise. */
+static ss_status find_theirs(const ss_csv *l, layout *y, ss_error *err)
+{
+    char sought[NAME], name[NAME], unit[UNIT];
+    for (int32_t c = 0; c < COLUMNS && y->theirs; c++) {
+        if (!y->theirs[c])
+            continue;
+        ss_status s = split_unit(y->theirs[c], sought, y->unit[c], err);
+        for (uint32_t f = 0; f < l->fields && !s; f++) {
+            unit[0] = 0;
+            s = split_unit(l->field[f], name, unit, err);
+            if (s || strcmp(name, sought) != 0)
+                continue;
+            y->field_of[c] = (int32_t)f;
+            if (unit[0] && !y->unit[c][0])
+                memcpy(y->unit[c], unit, sizeof unit);
+        }
+        if (!s && y->field_of[c] < 0)
+            s = ss_fail(err, SS_EFORMAT, "there is no column %s, which is to be the %s", sought, column_name[c]);
+        if (!s)
+            s = check_unit(y, c, err);
+        if (s)
+            return ss_csv_fail(l, 1, err);
+    }
+    return SS_OK;
+}
+
 static int32_t column_called(const char *name)
 {
     for (int32_t c = 0; c < COLUMNS; c++)
@@ -79,27 +145,49 @@ static int32_t column_called(const char *name)
     return -1;
 }
 
-/* Which field holds which column, -1: none. */
-static ss_status read_header(const ss_csv *l, int32_t *field_of, ss_error *err)
+/* With names of the file's own, other columns are left alone. */
+static ss_status read_header(const ss_csv *l, layout *y, ss_error *err)
 {
     for (int32_t c = 0; c < COLUMNS + PROFILE_COLUMNS; c++)
-        field_of[c] = -1;
-    for (uint32_t f = 0; f < l->fields; f++) {
-        int32_t c = column_called(l->field[f]);
-        if (c < 0)
+        y->field_of[c] = -1;
+    ss_status s = find_theirs(l, y, err);
+    for (uint32_t f = 0; f < l->fields && !s; f++) {
+        char name[NAME], unit[UNIT] = "";
+        s = split_unit(l->field[f], name, unit, err);
+        int32_t c = s ? -1 : column_called(name);
+        bool renamed = c >= 0 && c < COLUMNS && y->theirs && y->theirs[c];
+        if (!s && c < 0 && !y->theirs)
             return unknown_column(l, f, err);
-        if (field_of[c] >= 0) {
-            ss_fail(err, SS_EFORMAT, "column %s is there twice", l->field[f]);
-            return ss_csv_fail(l, l->column[f], err);
+        if (s || c < 0 || renamed)
+            continue;
+        if (y->field_of[c] >= 0)
+            s = ss_fail(err, SS_EFORMAT, "column %s is there twice", name);
+        y->field_of[c] = (int32_t)f;
+        if (!s && c < COLUMNS) {
+            memcpy(y->unit[c], unit, sizeof unit);
+            s = check_unit(y, c, err);
         }
-        field_of[c] = (int32_t)f;
+        if (s)
+            return ss_csv_fail(l, l->column[f], err);
     }
-    for (int32_t c = 0; c < SS_MEASURED_REQUIRED; c++)
-        if (field_of[c] < 0) {
+    for (int32_t c = 0; c < SS_MEASURED_REQUIRED && !s; c++)
+        if (y->field_of[c] < 0) {
             ss_fail(err, SS_EFORMAT, "column %s is missing", column_name[c]);
             return ss_csv_fail(l, 1, err);
         }
-    return SS_OK;
+    return s;
+}
+
+/* A plain number is in the unit of its column. */
+static ss_status read_seconds(const layout *y, int32_t c, const char *text, double *out, ss_error *err)
+{
+    char with_unit[64 + UNIT], *end;
+    strtod(text, &end);
+    if (y->unit[c][0] && *text && !*end && strlen(text) < 64) {
+        snprintf(with_unit, sizeof with_unit, "%s %s", text, y->unit[c]);
+        text = with_unit;
+    }
+    return ss_parse_quantity(text, SS_UNIT_SECONDS, out, err);
 }
 
 static ss_status read_samples(const char *text, uint32_t *out, ss_error *err)
@@ -115,17 +203,18 @@ static ss_status read_samples(const char *text, uint32_t *out, ss_error *err)
 }
 
 /* The numbers and the phase of a row; *bad is the column that is refused. */
-static ss_status read_values(const char *const *text, ss_measured *row, int32_t *bad, ss_error *err)
+static ss_status read_values(const layout *y, const char *const *text, ss_measured *row, int32_t *bad,
+                             ss_error *err)
 {
     *bad = PHASE;
     ss_status s = ss_measured_phase_parse(text[PHASE], &row->phase, err);
     if (!s) {
         *bad = SECONDS;
-        s = ss_parse_quantity(text[SECONDS], SS_UNIT_SECONDS, &row->seconds, err);
+        s = read_seconds(y, SECONDS, text[SECONDS], &row->seconds, err);
     }
     if (!s && text[SPREAD_S][0]) {
         *bad = SPREAD_S;
-        s = ss_parse_quantity(text[SPREAD_S], SS_UNIT_SECONDS, &row->spread_s, err);
+        s = read_seconds(y, SPREAD_S, text[SPREAD_S], &row->spread_s, err);
     }
     if (!s && text[SAMPLES][0]) {
         *bad = SAMPLES;
@@ -169,21 +258,23 @@ typedef struct sink {
     ss_costs *costs;
     ss_measured_tally *tally; /* or NULL: nobody counts */
     const ss_measured_visitor *visitor; /* or NULL */
+    const char *const *theirs; /* names of columns, or NULL */
 } sink;
 
-static ss_status visit(const ss_csv *l, const sink *to, const int32_t *field_of,
+static ss_status visit(const ss_csv *l, const sink *to, const layout *y,
                        const ss_measured *row, ss_error *err)
 {
-    int32_t samples = field_of[COLUMNS]; /* the first of a profile's */
+    int32_t samples = y->field_of[COLUMNS]; /* the first of a profile's */
     ss_status s = SS_OK;
     if (to->visitor)
         s = to->visitor->take(to->visitor->context, row, samples < 0 ? "" : l->field[samples], err);
     return s ? ss_csv_fail(l, samples < 0 ? 1 : l->column[samples], err) : SS_OK;
 }
 
-static ss_status read_row(const ss_csv *l, uint32_t fields, const int32_t *field_of, const sink *to,
+static ss_status read_row(const ss_csv *l, uint32_t fields, const layout *y, const sink *to,
                           ss_error *err)
 {
+    const int32_t *field_of = y->field_of;
     if (l->fields != fields) {
         ss_fail(err, SS_EFORMAT, "%u fields, and the header has %u", l->fields, fields);
         return ss_csv_fail(l, l->column[l->fields - 1], err);
@@ -197,11 +288,11 @@ static ss_status read_row(const ss_csv *l, uint32_t fields, const int32_t *field
                        .shape = text[SHAPE],
                        .dtype = text[DTYPE]};
     int32_t bad;
-    if (read_values(text, &row, &bad, err))
+    if (read_values(y, text, &row, &bad, err))
         return ss_csv_fail(l, l->column[field_of[bad]], err);
     if (ss_costs_add_measured(to->costs, &row, err))
         return ss_csv_fail(l, l->column[field_of[refused_column(&row, err)]], err);
-    ss_status s = visit(l, to, field_of, &row, err);
+    ss_status s = visit(l, to, y, &row, err);
     if (s)
         return s;
     return to->tally ? ss_measured_count(to->tally, row.device_kind, row.kind, err) : SS_OK;
@@ -209,7 +300,7 @@ static ss_status read_row(const ss_csv *l, uint32_t fields, const int32_t *field
 
 static ss_status read_lines(ss_csv *l, const sink *to, ss_error *err)
 {
-    int32_t field_of[COLUMNS + PROFILE_COLUMNS];
+    layout y = {.theirs = to->theirs};
     bool found;
     ss_status s = ss_csv_next(l, &found, err);
     if (!s && !found)
@@ -218,13 +309,13 @@ static ss_status read_lines(ss_csv *l, const sink *to, ss_error *err)
                        "wanted",
                        l->path);
     if (!s)
-        s = read_header(l, field_of, err);
+        s = read_header(l, &y, err);
     uint32_t rows = 0;
     for (uint32_t fields = l->fields; !s; rows++) {
         s = ss_csv_next(l, &found, err);
         if (s || !found)
             break;
-        s = read_row(l, fields, field_of, to, err);
+        s = read_row(l, fields, &y, to, err);
     }
     if (!s && !rows && !to->tally)
         return ss_fail(err, SS_EFORMAT, "%s:%u: a table of measured times has no rows", l->path,
@@ -252,7 +343,7 @@ static ss_status read_csv(const char *path, const sink *to, ss_error *err)
 
 ss_status ss_measured_read_csv(const char *path, ss_costs *c, ss_error *err)
 {
-    return read_csv(path, &(sink){c, NULL, NULL}, err);
+    return read_csv(path, &(sink){.costs = c}, err);
 }
 
 ss_status ss_measured_visit_csv(const char *path, const ss_measured_visitor *v, ss_error *err)
@@ -260,7 +351,7 @@ ss_status ss_measured_visit_csv(const char *path, const ss_measured_visitor *v, 
     ss_costs *c = NULL; /* refuses what no table may have */
     ss_status s = ss_costs_new(&c, err);
     if (!s)
-        s = read_csv(path, &(sink){c, NULL, v}, err);
+        s = read_csv(path, &(sink){.costs = c, .visitor = v}, err);
     ss_costs_free(c);
     return s;
 }
@@ -285,7 +376,7 @@ ss_status ss_measured_describe_csv(const char *path, bool json, ss_text *out, ss
     ss_costs *c = NULL;
     ss_status s = ss_costs_new(&c, err);
     if (!s)
-        s = read_csv(path, &(sink){c, &tally, NULL}, err);
+        s = read_csv(path, &(sink){.costs = c, .tally = &tally}, err);
     if (!s) {
         ss_measured_tell(&tally, path, json, out);
         s = ss_text_status(out, err);
@@ -301,9 +392,19 @@ static bool ends_in(const char *path, const char *ending)
     return n >= e && !strcmp(path + n - e, ending);
 }
 
+static bool is_h5(const char *path)
+{
+    return ends_in(path, ".h5") || ends_in(path, ".hdf5") || ss_h5_begins(path);
+}
+
 ss_status ss_measured_read(const char *path, ss_costs *c, ss_error *err)
 {
-    if (ends_in(path, ".h5") || ends_in(path, ".hdf5") || ss_h5_begins(path))
-        return ss_measured_read_h5(path, c, err);
-    return ss_measured_read_csv(path, c, err);
+    return is_h5(path) ? ss_measured_read_h5(path, c, err) : ss_measured_read_csv(path, c, err);
+}
+
+ss_status ss_measured_read_as(const char *path, const char *const *theirs, ss_costs *c, ss_error *err)
+{
+    if (is_h5(path))
+        return ss_fail(err, SS_EINVAL, "%s: columns have other names in CSV alone, and this is HDF5", path);
+    return read_csv(path, &(sink){.costs = c, .theirs = theirs}, err);
 }

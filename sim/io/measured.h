@@ -13,7 +13,7 @@
  *   phase       "forward" or "backward" (of all inputs and weights together), or a part of it,
  *               "input_gradient" (of all inputs) or "weight_gradient" (of all weights)
  *   device      device kind: "p100"
- *   seconds     seconds; in CSV a unit may follow ("1.25 ms")
+ *   seconds     seconds; in CSV a unit may follow ("1.25 ms"), or stand behind the column's name, "seconds [ms]"
  *   spread_s    optional: standard deviation, likewise
  *   samples     optional: how many runs the seconds are the middle of
  *
@@ -47,6 +47,10 @@ ss_status ss_measured_read(const char *path, ss_costs *c, ss_error *err);
  * are separated by commas, may be quoted ("..." with "" for a quote) and must be where they hold a
  * comma; blank lines and lines that begin with # are skipped. */
 ss_status ss_measured_read_csv(const char *path, ss_costs *c, ss_error *err);
+
+/* The same of a table of somebody's own: theirs is what it calls the columns, in the order of ss_measured_columns,
+ * "time [ms]"; NULL where it calls one as we do.  Other columns are left alone. */
+ss_status ss_measured_read_as(const char *path, const char *const *theirs, ss_costs *c, ss_error *err);
 
 /* Reads one as ss_measured_read_csv does, and shows what costs do not keep.  Both give a status, and a
  * refusal of a row gets its place in front; texts are valid during the call alone. */

@@ -181,18 +181,52 @@ static int costs_given(lua_State *L)
 
 /* -- measured --------------------------------------------------------------------------------- */
 
-/* costs.table(path or profile) -> costs */
+enum { MOST_COLUMNS = 32 };
+
+static const ss_opt table_list[] = {
+    {.name = "columns",
+     .kind = SS_OPT_VALUE,
+     .help = "what a CSV file calls them: { kind = \"op\", seconds = \"time [ms]\" }"},
+    {0},
+};
+
+/* The texts stay in the table of the options; false: none was given. */
+static bool read_columns(lua_State *L, int options, const char **theirs)
+{
+    uint32_t n;
+    const char *const *known = ss_measured_columns(&n);
+    ss_lua_opts_names(L, options, table_list, NULL, 0, "costs.table");
+    if (ss_lua_push_option(L, options, "columns") == LUA_TNIL)
+        return false;
+    ss_lua_opts_names(L, lua_gettop(L), NULL, known, n, "costs.table: columns");
+    for (uint32_t c = 0; c < n && c < MOST_COLUMNS; c++) {
+        char path[64];
+        ss_lua_name(path, sizeof path, "costs.table: columns.%s", known[c]);
+        if (ss_lua_push_option(L, -1, known[c]) != LUA_TNIL)
+            theirs[c] = ss_lua_text(L, -1, path);
+        lua_pop(L, 1);
+    }
+    return true;
+}
+
+/* costs.table(path or profile, { columns = }) -> costs */
 static int costs_table(lua_State *L)
 {
+    const char *theirs[MOST_COLUMNS] = {NULL};
+    lua_settop(L, 2);
     ss_lua_box *profile = luaL_testudata(L, 1, ss_lua_profile_type.name)
                               ? ss_lua_box_check(L, 1, &ss_lua_profile_type)
                               : NULL;
     const char *path = profile ? NULL : ss_lua_text(L, 1, "costs.table: the path (or a profile)");
+    bool renamed = read_columns(L, 2, theirs);
+    if (renamed && profile)
+        return ss_lua_refuse(L, "costs.table: columns are those of a CSV file, and this is a profile");
     ss_costs *c = push_costs(L);
 
     ss_error err;
     if (profile ? ss_profile_add_to_costs(profile->object, "profile", c, &err)
-                : ss_measured_read(path, c, &err))
+        : renamed ? ss_measured_read_as(path, theirs, c, &err)
+                  : ss_measured_read(path, c, &err))
         return ss_lua_raise(L, &err);
     return 1;
 }

@@ -39,6 +39,7 @@ function offered.options()
     ["calibrate.fit"] = of(f.calibrate.fit),
     ["calibrate.read"] = of(f.calibrate.read, "none"),
     ["costs.given"] = of(function(o) f.costs.given { fc1 = o } end),
+    ["costs.table"] = of(f.costs.table, "none"),
     ["costs.roofline"] = of(f.costs.roofline),
     ["dag.random"] = of(f.dag.random),
     ["dag.simulate"] = of(f.dag.simulate, "none"),

@@ -166,7 +166,7 @@ claim("every option of a call is on the page, and no other", function()
   local of_section = {
     { "Models", "model.new" }, { "Models", "m:input" }, { "Topologies", "topology.new" },
     { "Topologies", "t:set_routing" }, { "Topologies", "t:set_link" },
-    { "Costs", "costs.roofline" }, { "Costs", "costs.given { fc1 =" },
+    { "Costs", "costs.roofline" }, { "Costs", "costs.table" }, { "Costs", "costs.given { fc1 =" },
     { "Problems", "problem:load_strategy" }, { "Problems", "problem:simulate" }, { "Chance", "problem:repetitions" },
     { "Strategies", "s:set" }, { "Strategies", "s:copy" },
     { "Acting during a run", "problem:start" }, { "Acting during a run", "soapstone.run" },

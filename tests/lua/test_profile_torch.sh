@@ -62,6 +62,44 @@ expect 2 "--add completes the file of --output" profile --import good.csv --add
 sed 's/2.3.1/2.4.0/' good.csv >other.csv
 expect 2 'profiles of version "PyTorch 2.3.1" and "PyTorch 2.4.0" do not go together' profile --import other.csv --output got.h5 --add
 
+# a table of somebody's own, with names and units of its own
+cat >own.csv <<'END'
+op,how,extents,dtype,phase,gpu,duration [ms],runs
+linear,activation=relu,6x16 < 6x16,f32,forward,p100,0.25,7
+linear,activation=relu,6x16 < 6x16,f32,backward,p100,500 us,7
+linear,activation=relu,6x16 < 6x16,f32,weight_gradient,p100,0.25,7
+squared_error,,6x16 < 6x16,f32,forward,p100,0.125,7
+squared_error,,6x16 < 6x16,f32,backward,p100,0.125,7
+END
+named="kind=op,attributes=how,shape=extents,device=gpu,seconds=duration"
+
+expect 2 "own.csv:1:1: there is no column op" simulate $small -c own.csv
+expect 0 "" simulate $small -s data_parallel -c own.csv --columns "$named" --record own.h5
+expect 0 "table own.csv (6 of 6 parts)" inspect own.h5
+cat >own.lua <<'END'
+local soapstone = require "soapstone"
+local names = { kind = "op", attributes = "how", shape = "extents", device = "gpu", seconds = "duration" }
+local function step(columns)
+  local problem = soapstone.problem { model = require "models.mlp" { batch = 12, layers = 2, width = 16 }, topology = require "topologies.ring" { devices = 2 },
+    costs = soapstone.costs.table("own.csv", { columns = columns }) }
+  return problem:simulate(problem:strategy "data_parallel").devices[1].busy
+end
+names.seconds = arg[1] or names.seconds
+print(("%.9f"):format(step(names)))
+END
+"$SOAPSTONE" run own.lua >ms 2>err
+"$SOAPSTONE" run own.lua "duration [us]" >us 2>>err
+if grep -q "^0.00" ms && ! cmp -s ms us; then ok; else bad "the unit of a column"; cat ms us; fi
+expect 2 "own.csv:1:1: there is no column time, which is to be the seconds" run own.lua time
+expect 2 "own.csv:1:1: column seconds [m]" run own.lua "duration [m]"
+expect 2 "own.csv:1:1: column kind has no unit, and [s] is behind it" simulate $small -c own.csv --columns "$named,kind=op [s]"
+expect 2 "unknown option 'sekonds'; did you mean 'seconds'?" simulate $small -c own.csv --columns sekonds=duration
+expect 2 "column device is missing" simulate $small -c own.csv --columns kind=op,attributes=how,shape=extents,seconds=duration
+expect 2 "--columns should be OURS=THEIRS,..., not 'op'" simulate $small -c own.csv --columns op
+expect 2 "--columns is what a table of --costs calls them: give --costs FILE.csv too" simulate $small --columns kind=op
+sed 's/,seconds,/,seconds [us],/;s/,2e-6,0/,2,0/' good.csv >units.csv
+expect 0 '"median_s": 2e-06' profile --import units.csv --json
+
 for python in python3 /usr/bin/python3 none; do
   $python -c 'import argparse, csv, difflib' 2>/dev/null && break
 done

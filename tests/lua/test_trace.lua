@@ -117,7 +117,7 @@ end)
 claim("a kernel is of the operator in which it was launched", function()
   -- "External id" of old traces is the correlation, which here is the id of another operator
   local events = {
-    operator { "aten::empty", 100, 9, dims = "[[]]", id = 1 },
+    operator { "aten::empty", 100, 9, dims = "[[]]", id = 10 },
     operator { "aten::mul", 120, 50, dims = "[[3, 4], [3, 4]]", types = FLOATS, id = 2 },
     operator { "aten::copy_", 130, 30, dims = "[[3, 4], [3, 4]]", types = FLOATS, id = 3 },
     operator { "aten::copy_", 135, 30, dims = "[[3, 4], [3, 4]]", types = FLOATS, id = 4, thread = 8 },
@@ -157,6 +157,17 @@ claim("without kernels an operator's time is its own, without that of those in i
   contains(tostring(t), "no kernels: times are of the host, each without what it calls")
   fails("trace:profile: made.json does not name its device: say what kind it is", t.profile, t)
   equal(t:profile({ kind = "cpu core" }).device, "cpu core")
+end)
+
+claim("what begins at one instant is within each other by length, and a launch may be at that instant too", function()
+  local t = read {
+    operator { "aten::addmm", 100, 30, dims = "[[4], [5, 3], [3, 4]]", types = FLOATS },
+    operator { "aten::linear", 100, 50, dims = "[[5, 3], [4, 3], [4]]", types = FLOATS },
+    launch(1, 100), kernel(1, 6),
+  }
+  equal(t.rows[1].operator, "aten::addmm")
+  equal(part_of(t), "linear {bias=true activation=none} 5x4 < 5x3 f32 forward")
+  equal(#t.parts, 1)
 end)
 
 claim("times since 1970 keep their nanoseconds", function()

@@ -9,20 +9,6 @@ local path = given[1]
 local parts = require "scripts.lua.commands.parts".of(given)
 local show = soapstone.unit.show
 
--- --columns seconds=time_us [us],curve=id
-local function read_columns()
-  if not given.columns then return nil end
-  local columns = {}
-  for _, word in ipairs(given.columns) do
-    for pair in (word .. ","):gmatch "([^,]*)," do
-      local ours, theirs = pair:match "^%s*([%w_]+)=(.+)$"
-      if not ours then soapstone.refuse("--columns should be OURS=THEIRS,..., not '%s'", word) end
-      columns[ours] = theirs
-    end
-  end
-  return columns
-end
-
 -- What the command line says completes what the table says, and does not contradict it.
 local function complete(curve, name, value)
   if value == nil then return end
@@ -65,7 +51,7 @@ if given.width then
 end
 if ranks and ranks < 1 then soapstone.refuse("--ranks is %d; it must be at least 1", ranks) end
 
-local curves, skipped, other_rates = soapstone.calibrate.read(path, { columns = read_columns() })
+local curves, skipped, other_rates = soapstone.calibrate.read(path, { columns = parts.columns() })
 curves = choose(curves)
 local fits, refused = {}, {}
 for _, curve in ipairs(curves) do

@@ -182,13 +182,29 @@ function parts.make_strategies(problem, names, all)
   return made, notes
 end
 
+-- --columns "seconds=time_us [us],curve=id": what a file of the user's own calls them.
+function parts.columns()
+  if not given.columns then return nil end
+  local columns = {}
+  for _, word in ipairs(given.columns) do
+    for pair in (word .. ","):gmatch "([^,]*)," do
+      local ours, theirs = pair:match "^%s*([%w_]+)=(.+)$"
+      if not ours then soapstone.refuse("--columns should be OURS=THEIRS,..., not '%s'", word) end
+      columns[ours] = theirs
+    end
+  end
+  return columns
+end
+
 -- Measured tables in the order they were given, and the roofline for what they do not know.
 local function read_costs()
-  local paths = given.costs or given.profile
+  local paths, columns = given.costs or given.profile, parts.columns()
+  if columns and not given.costs then soapstone.refuse "--columns is what a table of --costs calls them: give --costs FILE.csv too" end
   if not paths then return nil end
   local list = {}
   for i, path in ipairs(paths) do
-    list[i] = soapstone.costs.table(path)
+    local own = columns and not path:find "%.h5$" and not path:find "%.hdf5$"
+    list[i] = soapstone.costs.table(path, own and { columns = columns } or nil)
     local file = io.open(path, "rb")
     if file then
       keep(path, file:read "a" or "")

@@ -508,9 +508,10 @@ function costs_module.given(times) end
 function costs_module.roofline(options) end
 
 ---Measured times from a file, CSV or HDF5.
----@param path string
+---@param path string|soapstone.profile
+---@param options? { columns?: table<string, string> } what a CSV file calls them
 ---@return soapstone.costs
-function costs_module.table(path) end
+function costs_module.table(path, options) end
 
 ---The first that knows wins.
 ---@param list soapstone.costs[]
