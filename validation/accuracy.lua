@@ -156,7 +156,7 @@ end
 local function figure(name, caption)
   if not o.figures then return "" end
   local text = accuracy_report.read_file(path(name))
-  return ("<figure>%s<figcaption>%s</figcaption></figure>"):format(text:sub(text:find "<svg"), escaped(caption))
+  return ("<figure>%s<figcaption>%s</figcaption></figure>"):format(text:sub((text:find "<svg")), escaped(caption))
 end
 
 -- Tables of all networks, one below the other, with the network in front.
