@@ -256,16 +256,19 @@ local function make_chance(options)
 end
 
 -- What is to be executed or measured runs on this machine's cores, so many as --devices says, unless there is a --topology.
+-- Whether all about these cores is left to the machine.
 function parts.take_cores(options)
   if given.topology and given.devices then
     soapstone.refuse "--devices is for the cores that are meant without --topology; options of that one are topology.NAME"
   end
-  if given.topology then return end
+  if given.topology then return false end
+  local left = next(options.topology) == nil
   if given.devices and options.topology.devices ~= nil then
     soapstone.refuse "--devices and --option topology.devices=... say the same: give one of them"
   end
   given.topology = { "cores" }
   options.topology.devices = parts.count "devices" or options.topology.devices
+  return left
 end
 
 -- What an executed step does, a simulated one does too, unless something else is said.
@@ -283,6 +286,16 @@ function parts.make_problem(options)
   o.costs = read_costs()
   o.model = load_part("model", "models", parts.last "model", options.model)
   o.topology = load_part("topology", "topologies", parts.last "topology", options.topology)
+  return make_problem(o)
+end
+
+-- The same on another topology, with more options of the problem where they are not given.
+function parts.remake_problem(options, topology, more)
+  local o = options.problem
+  o.topology = topology
+  for name, value in pairs(more) do
+    if o[name] == nil then o[name] = value end
+  end
   return make_problem(o)
 end
 

@@ -1,7 +1,9 @@
 -- search.lua - soapstone search: looks for a strategy that costs less.
 
-local soapstone = require "soapstone"
+local accuracy = require "soapstone.accuracy"
+local others = require "soapstone.others"
 local report = require "soapstone.report"
+local soapstone = require "soapstone"
 
 local given = ...
 local parts = require "scripts.lua.commands.parts".of(given)
@@ -168,18 +170,39 @@ local function found_json(found)
     table.concat(rounds, ", "), table.concat(rows, ",\n"))
 end
 
+local function there(path)
+  local file = path and io.open(path, "rb")
+  if file then file:close() end
+  return file ~= nil
+end
+
+-- Cores of this machine whose links take as long as messages between two of them do here, and how they slow each other; what was
+-- measured for that; and with which options of problem:profile.
+local function as_they_are(options, problem)
+  local cores, path = others.cores(), last "measured"
+  local how = { core = cores[1], beside = cores[2] }
+  local known = there(path) and soapstone.profile.read(path) or nil
+  local profile = problem:profile(problem:strategy "whole", { known = known, core = how.core, beside = how.beside, rounds = 5, budget = last "measure" })
+  return parts.remake_problem(options, accuracy.cores(profile, problem.topology.devices), { links = "fifo-path", interference = profile.interference }),
+    profile, how
+end
+
 -- With times measured where the best need them, and the best executed.
-local function walk_for_real(problem, o, word)
+local function walk_for_real(problem, options, word, left)
+  local o, known, how = options.search, nil, nil
   if word == "exhaustive" then soapstone.refuse "--searcher exhaustive does not go with --measure and --execute" end
   parts.refuse_with("--measure and --execute", { "log", "resume" })
-  local own = { start = read_starts(problem), proposals = parts.count "proposals", seconds = last "seconds",
-    threads = parts.count "threads", effort = last "effort", seed = given.seed and parts.count "seed" or nil }
-  for name, value in pairs(own) do
-    if o[name] ~= nil then soapstone.refuse("--option search.%s: it is given by --%s", name, name) end
-    o[name] = value
+  for _, name in ipairs { "start", "proposals", "seconds", "threads", "effort", "seed" } do
+    if given[name] and o[name] ~= nil then soapstone.refuse("--option search.%s: it is given by --%s", name, name) end
   end
+  if left and not given["not-pinned"] and problem.topology.devices > 1 and #others.cores() > 1 then
+    problem, known, how = as_they_are(options, problem)
+  end
+  local own = { start = o.start or read_starts(problem), proposals = parts.count "proposals", seconds = last "seconds",
+    threads = parts.count "threads", effort = last "effort", seed = given.seed and parts.count "seed" or nil }
+  for name, value in pairs(own) do o[name] = value end
   local found = require("soapstone.measured").search(problem, { searcher = word, search = o, file = last "measured",
-    budget = last "measure", execute = given.execute and parts.count "execute" or 0, pinned = not given["not-pinned"], progress = true })
+    known = known, profile = how, budget = last "measure", execute = given.execute and parts.count "execute" or 0, pinned = not given["not-pinned"], progress = true })
   local saved, unsaved = save(found.best)
   if given.json then
     print(found_json(found))
@@ -192,13 +215,11 @@ end
 refuse_early()
 local make = searcher()
 local options = parts.read_options { "search" }
-if real then
-  parts.take_cores(options)
-  parts.as_executed(options)
-end
+local left = real and parts.take_cores(options)
+if real then parts.as_executed(options) end
 local problem = parts.make_problem(options)
 if real then
-  walk_for_real(problem, options.search, last "searcher" or "mcmc")
+  walk_for_real(problem, options, last "searcher" or "mcmc", left)
 elseif make == soapstone.search.exhaustive then
   exhaust(problem, options.search)
 else
