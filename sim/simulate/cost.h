@@ -8,7 +8,7 @@
  *             operator that reads only the data that of weights, or its share, by FLOP, of the measured
  *             backward
  *   roofline  launch + the longer of computing and moving, efficiency falling with small work;
- *             constants by device kind, each with its source
+ *             constants by device kind, each with its source (roofline.h)
  * Every answer is remembered by all that it depends on (the operator's definition, not its address),
  * so a search asks the slow sources once.  What no source knew is collected, all of it, for one clear
  * report: until then such a part counts as 0, so whoever lowers asks ss_costs_refuse_missing next.
@@ -26,33 +26,13 @@
 #include "base/units.h"
 #include "graph/lower.h"
 #include "simulate/correction.h"
+#include "simulate/roofline.h"
 
 typedef struct ss_costs ss_costs;
 
 ss_status ss_costs_new(ss_costs **out, ss_error *err);
 void ss_costs_free(ss_costs *c);
 
-/* Efficiency model of a device kind.  Products (whatever has macs) take
- *     launch + max((flop + half_flop) / (peak * efficiency), bytes / (bandwidth * operand_efficiency))
- * so that products of half_flop FLOP run at half of the efficiency of large ones (Hockney's n 1/2),
- * and all other work
- *     launch + max(flop / (peak * flop_efficiency), bytes / (bandwidth * memory_efficiency))
- * Peak and bandwidth are the device's; where it has no peak for tf32 that for f32 is taken, as
- * libraries do.  What computes and moves nothing (a view) takes no time at all. */
-typedef struct ss_roofline {
-    const char *kind;                /* of ss_device_def; "*": any */
-    double launch_s;                 /* each task that does anything */
-    double flop_efficiency;          /* of peak, reached by large matrix products */
-    double conv_efficiency;          /* the same of convolutions, forward */
-    double conv_backward_efficiency; /* and backward */
-    double operand_efficiency;       /* of memory bandwidth, by products short of arithmetic */
-    double memory_efficiency;        /* the same of streams: element-wise work, norms, updates */
-    double half_flop;
-    const char *source; /* where the constants come from */
-} ss_roofline;
-
-const ss_roofline *ss_roofline_builtin(const char *kind); /* falls back to "*" */
-const ss_roofline *ss_rooflines(uint32_t *n);             /* all of them, "*" last */
 /* With NULL the built-in constants serve every kind.  An override replaces those of one kind, or of
  * every kind ("*"); NAN in a field keeps the built-in one. */
 ss_status ss_costs_add_roofline(ss_costs *c, const ss_roofline *override_or_null, ss_error *err);

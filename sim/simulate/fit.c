@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "simulate/fit_inside.h"
+#include "simulate/robust.h"
 
 enum {
     LEAST_ROWS = 3, /* two parameters, and one to see an error by */
@@ -225,7 +226,7 @@ static double rest_of(const work *w, uint32_t first, uint32_t end, double per_by
         double t = exp(w->group[g].log_seconds);
         w->scratch[g - first] = fmax(t - per_byte * w->group[g].bytes - less, LEAST * t);
     }
-    return ss_fit_median(w->scratch, end - first);
+    return ss_robust_median(w->scratch, end - first);
 }
 
 /* Both kinds of rows: seconds a byte are those of the one kind, if it has two sizes. */
@@ -266,7 +267,7 @@ static double misses_with(const work *w, double bytes_in_start, double *factor)
         ss_path path = ss_pattern_path(w->pattern, w->group[g].bytes, bytes_in_start, 1);
         w->scratch[n++] = w->group[g].log_seconds - log(path.steps * bytes_in_start + path.bytes);
     }
-    double log_factor = ss_fit_median(w->scratch, n);
+    double log_factor = ss_robust_median(w->scratch, n);
     for (uint32_t k = 0; k < n; k++)
         sum += fabs(w->scratch[k] - log_factor);
     *factor = exp(log_factor);

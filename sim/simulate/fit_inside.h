@@ -36,7 +36,4 @@ void ss_fit_judge(double *error, uint32_t n, ss_accuracy *out);
 /* Fills f->curve: each size by the others. */
 ss_status ss_fit_try_curve(ss_fit *f, ss_error *err);
 
-/* Of n values, which are put in order. */
-double ss_fit_median(double *value, uint32_t n);
-
 #endif
