@@ -255,6 +255,25 @@ ss_status ss_costs_add_stream(ss_costs *c, const ss_measured_stream *row, ss_err
     return s;
 }
 
+ss_status ss_costs_measured(const ss_costs *c, const ss_op_def *op, ss_phase phase, bool input_gradient,
+                            const ss_box *main, const ss_device_def *device, double *seconds, bool *known,
+                            ss_error *err)
+{
+    const ss_cost_part part = {op, op->kind->name, phase, input_gradient, main, device};
+    *known = false;
+    for (uint32_t i = 0; i < c->sources && !*known; i++) {
+        ss_cost_answer answer;
+        if (c->source[i].is->sort != SS_COST_TABLE)
+            continue;
+        ss_status s = ss_cost_table_ask(c->source[i].is->table, &part, &answer, err);
+        if (s)
+            return s;
+        *known = answer.found == SS_COST_EXACT;
+        *seconds = answer.seconds;
+    }
+    return SS_OK;
+}
+
 ss_status ss_costs_add_all(ss_costs *c, const ss_costs *from, ss_error *err)
 {
     uint32_t n = from->sources; /* the same may be appended to itself */

@@ -92,6 +92,12 @@ void ss_cost_key(const ss_op_def *op, const ss_box *main, ss_text *attributes, s
  * afterwards. */
 ss_status ss_costs_add_all(ss_costs *c, const ss_costs *from, ss_error *err);
 
+/* What the tables say of a part exactly, on a device of that kind and of speed 1, neither scaled nor corrected; *known is false where
+ * none has it, or only what is near it. */
+ss_status ss_costs_measured(const ss_costs *c, const ss_op_def *op, ss_phase phase, bool input_gradient,
+                            const ss_box *main, const ss_device_def *device, double *seconds, bool *known,
+                            ss_error *err);
+
 /* The same sources and scale, and nothing remembered yet: for another thread, say.  Sources are
  * shared, so copying and freeing are for one thread at a time; asking is not. */
 ss_status ss_costs_copy(const ss_costs *from, ss_costs **out, ss_error *err);
