@@ -174,6 +174,12 @@ claim("beside another core streams are measured, and how far each time waits for
   equal(seen.sum, seen.update)
   equal(p.streams[1].bytes, 64)
   equal(p.streams[seen.copy].bytes, 4096) -- no array of the model is larger
+  -- streams that are known are not measured again, but where arrays are larger than they go
+  local wider = soapstone.problem { model = require "models.mlp" { batch = 16, layers = 2, width = 128 }, topology = here }
+  local more = wider:profile(wider:strategy "whole", { rounds = 2, warm_up = 0, core = 0, beside = 1, known = p })
+  local largest = 0
+  for _, row in ipairs(more.streams) do largest = math.max(largest, row.bytes) end
+  equal(largest, 128 * 128 * 4)
   local both = problem:profile(problem:strategy "data_parallel", { rounds = 3, warm_up = 1, core = 0, beside = 1, known = p })
   local bounds = 0
   for _, row in ipairs(both.rows) do bounds = bounds + (row.memory_bound and 1 or 0) end

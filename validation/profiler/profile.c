@@ -95,7 +95,8 @@ ss_status ss_profiler_know_profile(ss_profiler *p, const ss_profile *known, ss_e
 {
     ss_status s = ss_profile_check_same(known, p->device_kind, p->version, ss_profiler_inputs(p),
                                         ss_profiler_element(), err);
-    p->knows_streams |= !s && known->streams;
+    for (uint32_t i = 0; i < known->streams && !s; i++)
+        p->known_stream = fmax(p->known_stream, (double)known->stream[i].bytes);
     if (!s && known->interference > 0)
         p->interference = known->interference;
     for (uint32_t i = 0; i < known->rows && !s; i++)
@@ -222,6 +223,20 @@ ss_status ss_profiler_add_strategy(ss_profiler *p, const ss_strategy *s, ss_erro
     return status;
 }
 
+int64_t ss_profiler_largest_stream(const ss_profiler *p)
+{
+    enum { LEAST = 1 << 12, MOST = 1 << 28 };
+    int64_t most = LEAST;
+    while ((double)most < p->largest_bytes && most < MOST)
+        most *= 2;
+    return most;
+}
+
+bool ss_profiler_knows_streams(const ss_profiler *p)
+{
+    return p->known_stream >= (double)ss_profiler_largest_stream(p);
+}
+
 uint32_t ss_profiler_rows(const ss_profiler *p)
 {
     return p->rows;
@@ -229,5 +244,5 @@ uint32_t ss_profiler_rows(const ss_profiler *p)
 
 bool ss_profiler_is_idle(const ss_profiler *p)
 {
-    return !p->rows && (p->options.beside < 0 || p->knows_streams);
+    return !p->rows && (p->options.beside < 0 || ss_profiler_knows_streams(p));
 }

@@ -27,9 +27,14 @@ struct ss_profiler {
     double working_bytes; /* of all arrays of one device, summed over `devices` devices of strategies that were added */
     uint32_t devices, strategies;
     double largest_bytes; /* of one array of the parts that were added */
-    bool knows_streams;
+    double known_stream; /* bytes of the largest that is known; 0: none is */
     double interference; /* of what is known; 0: not known */
 };
+
+/* The largest stream that is measured: as far as the arrays go that a step has. */
+int64_t ss_profiler_largest_stream(const ss_profiler *p);
+/* Whether streams are known so far. */
+bool ss_profiler_knows_streams(const ss_profiler *p);
 
 /* Of all arrays of a part, gradients included; what a kernel keeps for itself is not known. */
 double ss_profiled_bytes(const ss_model *m, ss_op op, const ss_box *main);

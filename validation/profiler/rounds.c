@@ -387,16 +387,6 @@ static ss_status measure_batch(job *j)
     return s;
 }
 
-/* As far as the arrays go that a step has. */
-static int64_t largest_stream(const ss_profiler *p)
-{
-    enum { LEAST = 1 << 12, MOST = 1 << 28 };
-    int64_t most = LEAST;
-    while ((double)most < p->largest_bytes && most < MOST)
-        most *= 2;
-    return most;
-}
-
 /* What another core is there for, first of all: how much longer a stream takes beside a stream. */
 static ss_status measure_streams(job *j)
 {
@@ -405,12 +395,12 @@ static ss_status measure_streams(job *j)
                             .warm_up = o->warm_up,
                             .crowded = o->crowded,
                             .least = 64,
-                            .most = largest_stream(j->p),
+                            .most = ss_profiler_largest_stream(j->p),
                             .between_bytes = j->between_bytes};
     if (o->beside < 0)
         return SS_OK;
     ss_status status = ss_crowd_new((uint32_t)o->beside, &j->crowd, &j->error);
-    if (status || j->p->knows_streams)
+    if (status || ss_profiler_knows_streams(j->p))
         return status;
     return ss_streams_measure(&s, j->crowd, j->watch, j->memory, &j->stream, &j->streams,
                               &j->interference, &j->error);
