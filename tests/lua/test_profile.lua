@@ -180,6 +180,8 @@ claim("beside another core streams are measured, and how far each time waits for
   local largest = 0
   for _, row in ipairs(more.streams) do largest = math.max(largest, row.bytes) end
   equal(largest, 128 * 128 * 4)
+  local narrow = wider:profile(wider:strategy "whole", { rounds = 1, warm_up = 0, core = 0, beside = 1, memory = "400 KiB" })
+  for _, row in ipairs(narrow.streams) do assert(row.bytes <= 32768, "twelve times that is all the memory") end
   local both = problem:profile(problem:strategy "data_parallel", { rounds = 3, warm_up = 1, core = 0, beside = 1, known = p })
   local bounds = 0
   for _, row in ipairs(both.rows) do bounds = bounds + (row.memory_bound and 1 or 0) end

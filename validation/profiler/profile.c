@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/mem.h"
@@ -223,11 +224,18 @@ ss_status ss_profiler_add_strategy(ss_profiler *p, const ss_strategy *s, ss_erro
     return status;
 }
 
+double ss_profiler_memory(const ss_profiler *p)
+{
+    return p->options.memory_bytes > 0 ? p->options.memory_bytes
+                                       : (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 4;
+}
+
+/* Three arrays on each of two cores, each of all sizes up to the largest: twice that. */
 int64_t ss_profiler_largest_stream(const ss_profiler *p)
 {
-    enum { LEAST = 1 << 12, MOST = 1 << 28 };
+    enum { LEAST = 1 << 12, MOST = 1 << 28, TIMES = 12 };
     int64_t most = LEAST;
-    while ((double)most < p->largest_bytes && most < MOST)
+    while ((double)most < p->largest_bytes && most < MOST && 2.0 * TIMES * (double)most <= ss_profiler_memory(p))
         most *= 2;
     return most;
 }

@@ -31,7 +31,9 @@ struct ss_profiler {
     double interference; /* of what is known; 0: not known */
 };
 
-/* The largest stream that is measured: as far as the arrays go that a step has. */
+/* Bytes of arrays that may be there at a time. */
+double ss_profiler_memory(const ss_profiler *p);
+/* The largest stream that is measured: as far as the arrays go that a step has, and the memory. */
 int64_t ss_profiler_largest_stream(const ss_profiler *p);
 /* Whether streams are known so far. */
 bool ss_profiler_knows_streams(const ss_profiler *p);

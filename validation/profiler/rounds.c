@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -434,11 +433,6 @@ static ss_status start(job *j, pthread_t *thread, ss_error *err)
                : SS_OK;
 }
 
-static double quarter_of_memory(void)
-{
-    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 4;
-}
-
 /* Of inputs that are cold more than caches hold.  Else as much as a device of the strategies has in its arrays: between
  * two tasks of one operator come those of all others, and what caches keep of it is what that leaves. */
 static ss_status make_between(job *j, ss_error *err)
@@ -535,7 +529,7 @@ ss_status ss_profiler_measure(ss_profiler *p, const ss_watch *w, ss_profile *out
     ss_profile made = {0};
     job j = {.p = p, .watch = w, .began = ss_seconds_now(), .memory = &made.memory};
     j.interference = p->interference;
-    j.bytes = p->options.memory_bytes > 0 ? p->options.memory_bytes : quarter_of_memory();
+    j.bytes = ss_profiler_memory(p);
     pthread_t thread;
     ss_status s = make_between(&j, err);
     if (!s)
