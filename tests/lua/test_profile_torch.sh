@@ -51,6 +51,7 @@ wrong 's/2e-6,0,3/2.1e-6,0,3/' "seconds is 2.1e-06, and the median of its sample
 wrong 's/2e-6,0,3/2e-6,0,4/' "samples is 4, and samples_s has 3"
 wrong 's/backward,p100/backward,tpu/' "device is tpu, and a profile is of one kind, here p100"
 wrong 's/cores: 108/cores: many/' 'wrong.csv: the comment "cores: many" should be a whole number'
+wrong 's/cores: 108/cores: 8 or more/' 'the comment "cores: 8 or more" should be a whole number'
 wrong 's/library/# library/;s/1e-6 2e-6/1e-6 -2e-6/' 'sample 3 is "-2e-6"'
 wrong 's/5e-6$/inf/' 'sample 1 is "inf"'
 wrong '8s/backward/forward/' "was measured before"
@@ -76,6 +77,8 @@ named="kind=op,attributes=how,shape=extents,device=gpu,seconds=duration"
 expect 2 "own.csv:1:1: there is no column op" simulate $small -c own.csv
 expect 0 "" simulate $small -s data_parallel -c own.csv --columns "$named" --record own.h5
 expect 0 "table own.csv (6 of 6 parts)" inspect own.h5
+sed 's/,runs$/,seconds/' own.csv >other.csv # a name of ours for something else
+expect 0 "" simulate $small -s data_parallel -c other.csv --columns "$named"
 cat >own.lua <<'END'
 local soapstone = require "soapstone"
 local names = { kind = "op", attributes = "how", shape = "extents", device = "gpu", seconds = "duration" }
