@@ -5,19 +5,14 @@
  * file's name, or be a graph that the engine runs; nothing may be lost either way.
  */
 #include "check.h"
+#include "damage.h"
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "io/dag.h"
 #include "simulate/engine.h"
 
-static uint64_t count = 20000, seed = 1, this_seed, drawn;
+static uint64_t count = 20000, seed = 1;
 static ss_error err;
-
-static size_t draw(size_t below)
-{
-    return (size_t)(ss_hash_u64(ss_hash_u64(SS_HASH_START, this_seed), drawn++) % below);
-}
 
 static const char whole[] =
     "{\"name\": \"whole\", \"devices\": [1.0, 0.5, 2],\n"
@@ -59,45 +54,10 @@ static const char *const pieces[] = {"[",
 
 enum { ROOM = 4096 };
 
-static size_t replace(char *text, size_t n, size_t at, size_t cut, const char *by, size_t by_n)
-{
-    if (cut > n - at)
-        cut = n - at;
-    if (n - cut + by_n > ROOM)
-        return n;
-    memmove(text + at + by_n, text + at + cut, n - at - cut);
-    memmove(text + at, by, by_n);
-    return n - cut + by_n;
-}
-
-static size_t damage(char *text, size_t n)
-{
-    size_t at = draw(n + 1);
-    char copy[64];
-    switch (draw(6)) {
-    case 0:
-        copy[0] = (char)draw(256);
-        return replace(text, n, at, 1, copy, 1);
-    case 1:
-        return replace(text, n, at, 1 + draw(12), "", 0);
-    case 2: {
-        size_t from = draw(n + 1), k = draw(sizeof copy);
-        if (k > n - from)
-            k = n - from;
-        memcpy(copy, text + from, k);
-        return replace(text, n, at, draw(2) ? k : 0, copy, k);
-    }
-    case 3:
-        return draw(4) ? n : at; /* cut short */
-    default: {
-        const char *p = pieces[draw(sizeof pieces / sizeof *pieces)];
-        /* most damage goes where a number stands: elsewhere nearly everything is a syntax error */
-        while (at < n && draw(4) && (text[at] < '0' || text[at] > '9'))
-            at++;
-        return replace(text, n, at, draw(3), p, strlen(p));
-    }
-    }
-}
+static damage harm = {.room = ROOM,
+                   .piece = pieces,
+                   .pieces = sizeof pieces / sizeof *pieces,
+                   .seldom = 4};
 
 static void a_damaged_file_is_refused_or_runs(void)
 {
@@ -107,23 +67,23 @@ static void a_damaged_file_is_refused_or_runs(void)
     ss_timeline l = {0};
     CHECK_OK(ss_engine_new(&e, &err));
     for (uint64_t i = 0; i < count; i++) {
-        this_seed = seed + i;
-        drawn = 0;
+        harm.seed = seed + i;
+        harm.drawn = 0;
         size_t n = sizeof whole - 1;
         memcpy(text, whole, n);
-        for (size_t k = 1 + draw(3); k > 0; k--)
-            n = damage(text, n);
-        ss_dag_options o = {(ss_links_mode)draw(SS_LINKS_MODES), draw(2) ? 0 : 1000000,
-                            (uint32_t)draw(5)};
+        for (size_t k = 1 + damage_draw(&harm, 3); k > 0; k--)
+            n = damage_text(&harm, text, n);
+        ss_dag_options o = {(ss_links_mode)damage_draw(&harm, SS_LINKS_MODES), damage_draw(&harm, 2) ? 0 : 1000000,
+                            (uint32_t)damage_draw(&harm, 5)};
         ss_dag d;
         size_t before = ss_mem_blocks();
         err.text[0] = 0;
         ss_status s = ss_dag_parse(text, n, "x.json", &o, &d, &err);
         if (s)
             CHECK(strncmp(err.text, "x.json:", 7) == 0, "seed %llu: \"%s\"",
-                  (unsigned long long)this_seed, err.text);
-        CHECK(s || d.tasks.finished, "seed %llu", (unsigned long long)this_seed);
-        CHECK(!s || ss_mem_blocks() == before, "seed %llu", (unsigned long long)this_seed);
+                  (unsigned long long)harm.seed, err.text);
+        CHECK(s || d.tasks.finished, "seed %llu", (unsigned long long)harm.seed);
+        CHECK(!s || ss_mem_blocks() == before, "seed %llu", (unsigned long long)harm.seed);
         if (s)
             continue;
         read++;
@@ -131,7 +91,7 @@ static void a_damaged_file_is_refused_or_runs(void)
         if (!s)
             s = ss_timeline_check(&d.tasks, &l, &err);
         ss_dag_free(&d);
-        CHECK(!s || s == SS_ERANGE, "seed %llu: %s", (unsigned long long)this_seed, err.text);
+        CHECK(!s || s == SS_ERANGE, "seed %llu: %s", (unsigned long long)harm.seed, err.text);
     }
     ss_timeline_free(&l);
     ss_engine_free(e);

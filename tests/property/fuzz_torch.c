@@ -6,18 +6,13 @@
 #include <math.h>
 
 #include "check.h"
+#include "damage.h"
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "validation/torch/trace.h"
 
-static uint64_t count = 20000, seed = 1, this_seed, drawn;
+static uint64_t count = 20000, seed = 1;
 static ss_error err;
-
-static size_t draw(size_t below)
-{
-    return (size_t)(ss_hash_u64(ss_hash_u64(SS_HASH_START, this_seed), drawn++) % below);
-}
 
 #define OP(name, at, took, more)                                                                   \
     "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"" name                                       \
@@ -84,45 +79,10 @@ static const char *const pieces[] = {"[",
 
 enum { ROOM = 8192 };
 
-static size_t replace(char *text, size_t n, size_t at, size_t cut, const char *by, size_t by_n)
-{
-    if (cut > n - at)
-        cut = n - at;
-    if (n - cut + by_n > ROOM)
-        return n;
-    memmove(text + at + by_n, text + at + cut, n - at - cut);
-    memmove(text + at, by, by_n);
-    return n - cut + by_n;
-}
-
-static size_t damage(char *text, size_t n)
-{
-    size_t at = draw(n + 1);
-    char copy[256];
-    switch (draw(8)) {
-    case 0:
-        copy[0] = (char)draw(256);
-        return replace(text, n, at, 1, copy, 1);
-    case 1:
-        return replace(text, n, at, 1 + draw(12), "", 0);
-    case 2: {
-        size_t from = draw(n + 1), k = draw(sizeof copy);
-        if (k > n - from)
-            k = n - from;
-        memcpy(copy, text + from, k);
-        return replace(text, n, at, draw(2) ? k : 0, copy, k);
-    }
-    case 3:
-        return draw(8) ? n : at; /* cut short */
-    default: {
-        const char *p = pieces[draw(sizeof pieces / sizeof *pieces)];
-        /* most damage goes where a number stands: elsewhere nearly everything is a syntax error */
-        while (at < n && draw(16) && (text[at] < '0' || text[at] > '9'))
-            at++;
-        return replace(text, n, at, draw(3), p, strlen(p));
-    }
-    }
-}
+static damage harm = {.room = ROOM,
+                   .piece = pieces,
+                   .pieces = sizeof pieces / sizeof *pieces,
+                   .seldom = 16};
 
 static void look(const ss_torch_trace *t)
 {
@@ -133,17 +93,17 @@ static void look(const ss_torch_trace *t)
         sum += t->row[i].total_s;
         mapped += t->row[i].kind ? t->row[i].total_s : 0;
         CHECK((t->row[i].kind == NULL) == (t->row[i].why != NULL), "seed %llu",
-              (unsigned long long)this_seed);
+              (unsigned long long)harm.seed);
     }
     CHECK(fabs(sum - t->total_s) <= 1e-9 * t->total_s + 1e-15, "seed %llu: rows %.17g, total %.17g",
-          (unsigned long long)this_seed, sum, t->total_s);
+          (unsigned long long)harm.seed, sum, t->total_s);
     CHECK(fabs(mapped - t->mapped_s) <= 1e-9 * t->total_s, "seed %llu",
-          (unsigned long long)this_seed);
-    CHECK_OK(ss_torch_trace_text(t, (uint32_t)draw(4), &text, &err));
+          (unsigned long long)harm.seed);
+    CHECK_OK(ss_torch_trace_text(t, (uint32_t)damage_draw(&harm, 4), &text, &err));
     CHECK_OK(ss_torch_trace_json(t, &text, &err));
     if (t->parts)
         CHECK(!ss_torch_trace_profile(t, "gpu", &p, &err), "seed %llu: %s",
-              (unsigned long long)this_seed, err.text);
+              (unsigned long long)harm.seed, err.text);
     ss_profile_free(&p);
     ss_text_free(&text);
 }
@@ -153,25 +113,25 @@ static void a_damaged_trace_is_refused_or_adds_up(void)
     static char text[ROOM];
     uint64_t good = 0, parts = 0;
     for (uint64_t i = 0; i < count; i++) {
-        this_seed = seed + i;
-        drawn = 0;
+        harm.seed = seed + i;
+        harm.drawn = 0;
         size_t n = sizeof whole - 1, before = ss_mem_blocks();
         memcpy(text, whole, n);
-        for (size_t k = draw(4); k > 0; k--)
-            n = damage(text, n);
+        for (size_t k = damage_draw(&harm, 4); k > 0; k--)
+            n = damage_text(&harm, text, n);
         ss_torch_trace t;
         err.text[0] = 0;
         ss_status s = ss_torch_trace_parse(text, n, "x.json", &t, &err);
         if (s) {
             CHECK(s == SS_EFORMAT && strncmp(err.text, "x.json:", 7) == 0, "seed %llu: \"%s\"",
-                  (unsigned long long)this_seed, err.text);
+                  (unsigned long long)harm.seed, err.text);
         } else {
             good++;
             parts += t.parts;
             look(&t);
             ss_torch_trace_free(&t);
         }
-        CHECK(ss_mem_blocks() == before, "seed %llu", (unsigned long long)this_seed);
+        CHECK(ss_mem_blocks() == before, "seed %llu", (unsigned long long)harm.seed);
     }
     printf("%llu traces, %llu of them were read, with %llu operators of ours\n",
            (unsigned long long)count, (unsigned long long)good, (unsigned long long)parts);
