@@ -42,6 +42,7 @@ step "delta as printed and ours, two thousand changes a row" ./tests/property/pr
 step "accounts against the slow twin, a hundred times" ./tests/property/prop_account 100 20
 step "ten thousand exhaustive searches against trying everything" ./tests/property/prop_exhaustive 10000 20
 step "a million damaged task graphs" ./tests/property/fuzz_dag 1000000 20
+step "300,000 damaged tables and profiles in CSV" ./tests/property/fuzz_csv 300000 20
 step "a million damaged traces of PyTorch" ./tests/property/fuzz_torch 1000000 20
 step "a million damaged strategies" ./tests/property/fuzz_strategy 1000000 20
 step "fifty thousand damaged records" ./tests/property/fuzz_record 50000 20

@@ -1,6 +1,7 @@
 /* csv.c - lines cut into fields, in place. */
 #include "io/csv.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "io/file.h"
@@ -125,4 +126,27 @@ void ss_csv_close(ss_csv *c)
 {
     ss_text_free(&c->bytes);
     *c = (ss_csv){0};
+}
+
+/* ---- headings ------------------------------------------------------------------------------ */
+
+ss_status ss_csv_heading(const char *text, char name[SS_CSV_NAME], char unit[SS_CSV_UNIT], ss_error *err)
+{
+    size_t n = strlen(text);
+    const char *bracket = n && text[n - 1] == ']' ? strrchr(text, '[') : NULL;
+    size_t names = bracket ? (size_t)(bracket - text) : n;
+    while (names && text[names - 1] == ' ')
+        names--;
+    if (names >= SS_CSV_NAME || (bracket && n - 2 - (size_t)(bracket - text) >= SS_CSV_UNIT))
+        return ss_fail(err, SS_EFORMAT, "the name of a column is too long: \"%.40s...\"", text);
+    snprintf(name, SS_CSV_NAME, "%.*s", (int)names, text);
+    if (bracket)
+        snprintf(unit, SS_CSV_UNIT, "%.*s", (int)(text + n - 2 - bracket), bracket + 1);
+    return SS_OK;
+}
+
+ss_status ss_csv_column(const ss_csv *c, uint32_t field, char name[SS_CSV_NAME], char unit[SS_CSV_UNIT],
+                        ss_error *err)
+{
+    return ss_csv_heading(c->field[field], name, unit, err) ? ss_csv_fail(c, c->column[field], err) : SS_OK;
 }

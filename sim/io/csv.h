@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
-enum { SS_CSV_FIELDS = 64 };
+enum { SS_CSV_FIELDS = 64, SS_CSV_NAME = 200, SS_CSV_UNIT = 24 };
 
 typedef struct ss_csv {
     const char *path; /* as given, not copied */
@@ -33,5 +33,12 @@ ss_status ss_csv_next(ss_csv *c, bool *found, ss_error *err);
 /* Puts the place before the sentence that is there. */
 ss_status ss_csv_fail(const ss_csv *c, uint32_t column, ss_error *err);
 void ss_csv_close(ss_csv *c);
+
+/* The name of a column and the unit behind it: "time [ms]" is "time" and "ms".  The unit is left as it was where there is none.
+ * Refuses one that is too long. */
+ss_status ss_csv_heading(const char *text, char name[SS_CSV_NAME], char unit[SS_CSV_UNIT], ss_error *err);
+/* The same of a field, with the place in front of what is refused. */
+ss_status ss_csv_column(const ss_csv *c, uint32_t field, char name[SS_CSV_NAME], char unit[SS_CSV_UNIT],
+                        ss_error *err);
 
 #endif

@@ -69,7 +69,7 @@ static ss_status unknown_column(const ss_csv *l, uint32_t f, ss_error *err)
     return ss_csv_fail(l, l->column[f], err);
 }
 
-enum { NAME = 64, UNIT = 16 };
+enum { NAME = SS_CSV_NAME, UNIT = SS_CSV_UNIT };
 
 /* Where the columns are. */
 typedef struct layout {
@@ -77,21 +77,6 @@ typedef struct layout {
     const char *const *theirs;                   /* [COLUMNS] what the file calls them, each NULL: as we do; or NULL */
     char unit[COLUMNS][UNIT];                    /* of plain numbers; "" where none was said */
 } layout;
-
-/* "time [ms]" -> "time" and "ms" */
-static ss_status split_unit(const char *text, char *name, char *unit, ss_error *err)
-{
-    size_t n = strlen(text), names = n;
-    const char *bracket = n && text[n - 1] == ']' ? strrchr(text, '[') : NULL;
-    for (names = bracket ? (size_t)(bracket - text) : n; names && text[names - 1] == ' ';)
-        names--;
-    if (names >= NAME || (bracket && n - 2 - (size_t)(bracket - text) >= UNIT))
-        return ss_fail(err, SS_EFORMAT, "the name of a column is too long: \"%.40s...\"", text);
-    snprintf(name, NAME, "%.*s", (int)names, text);
-    if (bracket)
-        snprintf(unit, UNIT, "%.*s", (int)(text + n - 2 - bracket), bracket + 1);
-    return SS_OK;
-}
 
 /* The value of "1 UNIT" is asked for, so that a wrong one is refused in the header. */
 static ss_status check_unit(const layout *y, int32_t c, ss_error *err)
@@ -114,10 +99,10 @@ static ss_status find_theirs(const ss_csv *l, layout *y, ss_error *err)
     for (int32_t c = 0; c < COLUMNS && y->theirs; c++) {
         if (!y->theirs[c])
             continue;
-        ss_status s = split_unit(y->theirs[c], sought, y->unit[c], err);
+        ss_status s = ss_csv_heading(y->theirs[c], sought, y->unit[c], err);
         for (uint32_t f = 0; f < l->fields && !s; f++) {
             unit[0] = 0;
-            s = split_unit(l->field[f], name, unit, err);
+            s = ss_csv_column(l, f, name, unit, err);
             if (s || strcmp(name, sought) != 0)
                 continue;
             y->field_of[c] = (int32_t)f;
@@ -153,7 +138,7 @@ static ss_status read_header(const ss_csv *l, layout *y, ss_error *err)
     ss_status s = find_theirs(l, y, err);
     for (uint32_t f = 0; f < l->fields && !s; f++) {
         char name[NAME], unit[UNIT] = "";
-        s = split_unit(l->field[f], name, unit, err);
+        s = ss_csv_column(l, f, name, unit, err);
         int32_t c = s ? -1 : column_called(name);
         bool renamed = c >= 0 && c < COLUMNS && y->theirs && y->theirs[c];
         if (!s && c < 0 && !y->theirs)

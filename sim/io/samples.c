@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "io/csv.h"
 
-enum { UNIT = 24, NAME = 200 };
+enum { UNIT = SS_CSV_UNIT, NAME = SS_CSV_NAME };
 
 /* Tables round both, to three digits or so. */
 static const double SAME_RATE = 0.05;
@@ -50,22 +50,6 @@ typedef struct reader {
 } reader;
 
 /* -- the header ------------------------------------------------------------------------------- */
-
-/* "time [us]" -> "time" and "us"; the unit is left as it was where there is none. */
-static ss_status split_unit(const char *text, char *name, char *unit, ss_error *err)
-{
-    size_t n = strlen(text);
-    const char *bracket = n && text[n - 1] == ']' ? strrchr(text, '[') : NULL;
-    size_t names = bracket ? (size_t)(bracket - text) : n;
-    while (names && text[names - 1] == ' ')
-        names--;
-    if (names >= NAME || (bracket && n - 2 - (size_t)(bracket - text) >= UNIT))
-        return ss_fail(err, SS_EFORMAT, "the name of a column is too long: \"%.40s...\"", text);
-    snprintf(name, NAME, "%.*s", (int)names, text);
-    if (bracket)
-        snprintf(unit, UNIT, "%.*s", (int)(text + n - 2 - bracket), bracket + 1);
-    return SS_OK;
-}
 
 /* The value of "1 UNIT" is asked for, so that a wrong one is refused in the header. */
 static ss_status check_unit(const reader *r, int c, ss_error *err)
@@ -104,10 +88,10 @@ static ss_status check_slip(const reader *r, const char *name, const char *const
 static ss_status find_column(reader *r, int c, const char *wanted, ss_error *err)
 {
     char sought[NAME], name[NAME], ignored[UNIT];
-    ss_status s = split_unit(wanted ? wanted : columns[c].name, sought, r->unit[c], err);
+    ss_status s = ss_csv_heading(wanted ? wanted : columns[c].name, sought, r->unit[c], err);
     bool given = r->unit[c][0];
     for (uint32_t f = 0; !s && f < r->csv.fields; f++) {
-        s = split_unit(r->csv.field[f], name, ignored, err);
+        s = ss_csv_column(&r->csv, f, name, ignored, err);
         if (s || strcmp(name, sought) != 0)
             continue;
         if (r->field[c] >= 0) {
@@ -115,7 +99,7 @@ static ss_status find_column(reader *r, int c, const char *wanted, ss_error *err
             return ss_csv_fail(&r->csv, r->csv.column[f], err);
         }
         r->field[c] = (int32_t)f;
-        s = split_unit(r->csv.field[f], name, given ? ignored : r->unit[c], err);
+        s = ss_csv_column(&r->csv, f, name, given ? ignored : r->unit[c], err);
         if (!s)
             s = check_unit(r, c, err);
         if (s)
