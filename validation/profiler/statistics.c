@@ -1,5 +1,6 @@
 /* statistics.c - the middle and the spread of samples, with GSL. */
 #include <gsl/gsl_statistics_double.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,11 +28,12 @@ ss_status ss_statistics_of(const double *sample, uint32_t n, ss_statistics *out,
     s.q25 = gsl_stats_quantile_from_sorted_data(sorted, 1, n, 0.25);
     s.q75 = gsl_stats_quantile_from_sorted_data(sorted, 1, n, 0.75);
     s.q95 = gsl_stats_quantile_from_sorted_data(sorted, 1, n, 0.95);
-    double far = 3 * (s.q75 - s.q25);
+    /* Of equal samples a quantile may be a rounding beside them, on either side: the median stops both. */
+    double far = 3 * fabs(s.q75 - s.q25), low = fmin(s.q25 - far, s.median), high = fmax(s.q75 + far, s.median);
     uint32_t from = 0, to = n;
-    while (sorted[from] < s.q25 - far)
+    while (from + 1 < n && sorted[from] < low)
         from++;
-    while (sorted[to - 1] > s.q75 + far)
+    while (to > from + 1 && sorted[to - 1] > high)
         to--;
     s.outliers = n - (to - from);
     s.mean = gsl_stats_mean(sorted + from, 1, to - from);
