@@ -28,7 +28,7 @@ ss_status ss_statistics_of(const double *sample, uint32_t n, ss_statistics *out,
     s.q25 = gsl_stats_quantile_from_sorted_data(sorted, 1, n, 0.25);
     s.q75 = gsl_stats_quantile_from_sorted_data(sorted, 1, n, 0.75);
     s.q95 = gsl_stats_quantile_from_sorted_data(sorted, 1, n, 0.95);
-    /* Of equal samples a quantile may be a rounding beside them, on either side: the median stops both. */
+    /* Of two samples that are a rounding apart, the quartiles may be the wrong way round: the median stops both. */
     double far = 3 * fabs(s.q75 - s.q25), low = fmin(s.q25 - far, s.median), high = fmax(s.q75 + far, s.median);
     uint32_t from = 0, to = n;
     while (from + 1 < n && sorted[from] < low)
