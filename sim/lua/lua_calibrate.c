@@ -672,6 +672,8 @@ static const ss_lua_method functions[] = {
      "({ rows =, operation =, ranks =, ... }) -> fit: latency, bandwidth, curve"},
     {"read", calibrate_read,
      "(path, { columns = }) -> list of curves, rows without a time, rows of another bandwidth"},
+    {"roofline", ss_lua_calibrate_roofline,
+     "({ strategies =, profile =, hold_out =, ... }) -> table: constants of a device kind, and how far off they are on what was held out"},
     {"tasks", ss_lua_calibrate_tasks,
      "(list of { group =, alone =, executed = }, { interference = }) -> table: overhead, factors, interference"},
     {NULL, NULL, NULL},

@@ -3,6 +3,7 @@
 
 #include <lauxlib.h>
 
+#include "lua/lua_fit.h"
 #include "lua/opts.h"
 #include "lua/state.h"
 #include "lua/strict.h"
@@ -34,6 +35,20 @@ static void set_order(lua_State *L, const char *name, double value)
         ss_lua_set_number(L, name, value);
 }
 
+void ss_lua_push_comparison(lua_State *L, const ss_comparison *c)
+{
+    lua_createtable(L, 0, 8);
+    ss_lua_set_integer(L, "n", c->n);
+    ss_lua_set_number(L, "mean", c->mean);
+    ss_lua_set_number(L, "mean_absolute", c->mean_absolute);
+    ss_lua_set_number(L, "median", c->median);
+    ss_lua_set_number(L, "q90", c->q90);
+    ss_lua_set_number(L, "most", c->most);
+    set_order(L, "kendall", c->kendall);
+    set_order(L, "spearman", c->spearman);
+    ss_lua_strict_row(L, "comparison", "kendall|spearman");
+}
+
 /* soapstone.compare(simulated, measured) -> { n, mean, mean_absolute, median, q90, most, kendall, spearman } */
 int ss_lua_compare(lua_State *L)
 {
@@ -51,15 +66,6 @@ int ss_lua_compare(lua_State *L)
         ss_fail_in(&err, "soapstone.compare");
         return ss_lua_raise(L, &err);
     }
-    lua_createtable(L, 0, 8);
-    ss_lua_set_integer(L, "n", c.n);
-    ss_lua_set_number(L, "mean", c.mean);
-    ss_lua_set_number(L, "mean_absolute", c.mean_absolute);
-    ss_lua_set_number(L, "median", c.median);
-    ss_lua_set_number(L, "q90", c.q90);
-    ss_lua_set_number(L, "most", c.most);
-    set_order(L, "kendall", c.kendall);
-    set_order(L, "spearman", c.spearman);
-    ss_lua_strict_row(L, "comparison", "kendall|spearman");
+    ss_lua_push_comparison(L, &c);
     return 1;
 }
