@@ -320,7 +320,7 @@ claim("what the page names exists", function()
     add(it[3], meta.__methods or {})
   end
   there.x.close = true -- any type
-  for _, name in ipairs { "accuracy", "accuracy_report", "arguments", "correction", "layers", "measured", "options", "others", "process", "report", "trial" } do
+  for _, name in ipairs { "accuracy", "accuracy_report", "arguments", "correction", "layers", "measured", "options", "others", "process", "report", "roofline", "trial" } do
     there.soapstone[name] = pcall(require, "soapstone." .. name) -- the Lua half
   end
   local absent = {}

@@ -439,6 +439,10 @@ function calibrate_module.read(path, options) end
 ---@return { overhead: number, overhead_error: number, interference: number, interference_error: number, spread: number, factors: table<string, number>, groups: { name: string, tasks: integer, factor: number, error: number, alone: number, executed: number }[] }
 function calibrate_module.tasks(list, options) end
 
+---@param options { strategies: soapstone.strategy|soapstone.strategy[], test?: soapstone.strategy|soapstone.strategy[], profile?: soapstone.profile, costs?: soapstone.costs, kind?: string, hold_out?: number, seed?: integer }
+---@return { kind: string, constants: table, builtin: table, builtin_source: string, told: table<string, string>, errors: table<string, number>, spread: number, outliers: integer, unknown: integer, on_fitted: table, on_held_out?: table, parts: table[] }
+function calibrate_module.roofline(options) end
+
 ---@class soapstone.accuracy
 ---@field rows integer
 ---@field median number
