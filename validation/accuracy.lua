@@ -13,6 +13,7 @@ local correction = require "soapstone.correction"
 local options = require "soapstone.options"
 local others = require "soapstone.others"
 local report = require "soapstone.report"
+local roofline = require "soapstone.roofline"
 local soapstone = require "soapstone"
 local trial = require "soapstone.trial"
 
@@ -60,9 +61,10 @@ for _, network in ipairs(arguments.some("networks", o.networks, known)) do
     by_class[row.class] = by_class[row.class] or { simulated = {}, executed = {} }
     table.insert(by_class[row.class].simulated, row.simulated)
     table.insert(by_class[row.class].executed, row.median)
-    for _, switch in ipairs(accuracy.switches) do
-      without[switch.name] = without[switch.name] or {}
-      table.insert(without[switch.name], row[switch.name])
+    for _, switch in ipairs(got.without) do
+      without[switch.name] = without[switch.name] or { simulated = {}, executed = {} }
+      table.insert(without[switch.name].simulated, row[switch.name])
+      table.insert(without[switch.name].executed, row.median)
     end
   end
 end
@@ -78,8 +80,11 @@ for _, class in ipairs(accuracy.classes) do
   end
 end
 for _, switch in ipairs(accuracy.switches) do
-  local c = soapstone.compare(without[switch.name], executed)
-  switches[#switches + 1] = { switch.name, percent(c.median), percent(c.q90), signed(c.mean), c.kendall and ("%.2f"):format(c.kendall) or "-" }
+  local of = without[switch.name] -- nothing where no network has it
+  local c = of and soapstone.compare(of.simulated, of.executed)
+  if c then
+    switches[#switches + 1] = { switch.name, percent(c.median), percent(c.q90), signed(c.mean), c.kendall and ("%.2f"):format(c.kendall) or "-" }
+  end
 end
 print(report.table(header, rows))
 print()
@@ -176,6 +181,14 @@ local function learnt_tables()
   return table.concat(parts) .. "</p>"
 end
 
+local function roofline_tables()
+  local parts = {}
+  for _, one in ipairs(done) do
+    if one.got.roofline then parts[#parts + 1] = ("<p>%s</p>%s"):format(one.name, html_table(roofline.rows(one.got.roofline))) end
+  end
+  return table.concat(parts)
+end
+
 local worst, whose = accuracy_report.furthest(done)
 local trusted = math.max(all.q90, floor.q90)
 accuracy_report.write_file(path "report.html", table.concat({
@@ -190,6 +203,7 @@ accuracy_report.write_file(path "report.html", table.concat({
   "<h2>What each assumption is worth</h2><p>The same with one thing left out.</p>", html_table({ "without", "median error", "90 of 100", "mean", "tau" }, switches),
   "<h2>Interference</h2>", ("<p>%s</p>"):format(moved_text), #moved > 0 and html_table(moved_header, moved) or "",
   "<h2>What steps do to their tasks</h2><p>Learnt from strategies of other draws, and taken into account in those that are compared.</p>", learnt_tables(),
+  "<h2>Rooflines</h2><p>Constants of a core, fitted to what the strategies need from which was learnt. They are not used where times were measured.</p>", roofline_tables(),
   figure("scatter.svg", "Each point is a strategy."), figure("histogram.svg", "Errors of all strategies."),
   "<h2>Furthest off</h2>", ("<p>%s, %s: %s</p>"):format(escaped(whose), escaped(worst.name), signed(worst.error)),
   figure("gantt.svg", "The executed step above the simulated one, with one axis of time."),

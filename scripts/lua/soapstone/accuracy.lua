@@ -93,7 +93,8 @@ function accuracy.cores(profile, devices, corrected)
   local overhead, factor = corrected and corrected.overhead or 0, corrected and corrected.factors and corrected.factors.message or 1
   local t, core = topology.new { name = ({ "one core", "two cores" })[devices] or devices .. " cores" }, {}
   for i = 1, devices do
-    core[i] = t:device("core" .. i, { kind = "cpu core", machine = 1, memory_bandwidth = "10 GB/s", flops = { f32 = "50 GFLOP/s" } })
+    core[i] = t:device("core" .. i, { kind = "cpu core", machine = 1, memory_bandwidth = "10 GB/s",
+      flops = { f32 = "50 GFLOP/s", bf16 = "50 GFLOP/s", f16 = "50 GFLOP/s" } }) -- all is computed in f32
   end
   local best, curve = 0, {}
   for _, s in ipairs(profile and profile.streams or {}) do
@@ -131,6 +132,8 @@ accuracy.switches = {
   { name = "update_passes", without = { update_passes = 0 } },
   { name = "copies_block", without = { copies_block = false } },
   { name = "ideal_links", without = { ideal_links = true } },
+  { name = "builtin_roofline", times = "builtin" },
+  { name = "fitted_roofline", times = "fitted" },
 }
 
 -- -- running -------------------------------------------------------------------------------------------------
@@ -304,8 +307,21 @@ local function learn(o, training, profile)
   return correction.fit(from)
 end
 
+-- The roofline fitted to what the training strategies need; nil: there are too few times to fit one.
+local function fitted_roofline(profile, training)
+  local strategies = {}
+  for i, row in ipairs(training) do strategies[i] = row.strategy end
+  local ok, fitted = pcall(soapstone.calibrate.roofline, { strategies = strategies, profile = profile, hold_out = 0 })
+  return ok and fitted or nil
+end
+
 -- The problem that is simulated; of a switch the same without what it leaves out.
-local function problem_with(o, profile, learnt, switch)
+local function problem_with(o, profile, learnt, switch, fitted)
+  if switch and switch.times then -- measured links are all that is kept: what was learnt is of measured times
+    local given = o.problem and o.problem.interference
+    return problem_of(o, accuracy.cores(profile, o.devices), soapstone.costs.roofline(switch.times == "fitted" and fitted.constants or nil),
+      { interference = given or profile.interference })
+  end
   local keep = switch and switch.learnt or { factors = true, overhead = true, interference = true }
   local used = learnt and { factors = keep.factors and learnt.factors or {}, overhead = keep.overhead and learnt.overhead or 0 }
   local given = o.problem and o.problem.interference
@@ -367,8 +383,9 @@ function accuracy.run(o)
   local profile, times, seconds = profile_and_execute(bare, everything, all, known, o)
   local others_had = watch()
   local learnt = #training > 0 and learn(o, training, profile) or nil
+  local fitted = #training > 0 and fitted_roofline(profile, training) or nil
   local full = problem_with(o, profile, learnt)
-  local got = setmetatable({ rows = list, correction = learnt, without = {}, profile = profile, problem = full, measured_times = times, profile_seconds = seconds,
+  local got = setmetatable({ rows = list, correction = learnt, roofline = fitted, without = {}, profile = profile, problem = full, measured_times = times, profile_seconds = seconds,
     others = others_had }, page)
   local kind_of, first, second = {}, {}, {}
   for op in o.model:ops() do kind_of[op.name] = op.kind end
@@ -385,9 +402,11 @@ function accuracy.run(o)
   got.comparison, got.floor = compare(list, "simulated"), soapstone.compare(first, second)
   got.kinds, got.devices, got.iterations = kinds_of(list), devices_of(list), iterations_of(list, o)
   for _, switch in ipairs(accuracy.switches) do
-    local without = problem_with(o, profile, learnt, switch)
-    for _, row in ipairs(list) do row[switch.name] = without:simulate(trial.onto(without, row.strategy)).step_time end
-    got.without[#got.without + 1] = { name = switch.name, comparison = compare(list, switch.name) }
+    if switch.times ~= "fitted" or fitted then
+      local without = problem_with(o, profile, learnt, switch, fitted)
+      for _, row in ipairs(list) do row[switch.name] = without:simulate(trial.onto(without, row.strategy)).step_time end
+      got.without[#got.without + 1] = { name = switch.name, comparison = compare(list, switch.name) }
+    end
   end
   return got
 end

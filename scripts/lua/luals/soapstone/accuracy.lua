@@ -3,7 +3,7 @@
 
 ---@class soapstone.accuracy_module
 ---@field classes string[] "sample", "parameter", "attribute", "operator", "mixed"
----@field switches { name: string, without?: table, learnt?: table }[] what is left out, one at a time
+---@field switches { name: string, without?: table, learnt?: table, times?: "builtin"|"fitted" }[] what is left out, one at a time
 local accuracy = {}
 
 ---@class soapstone.accuracy_options
@@ -58,6 +58,7 @@ local accuracy = {}
 ---@field iterations number[][] by round and step: longer than the strategy's median by this share, in the median of all strategies
 ---@field others soapstone.others_seen meanwhile
 ---@field correction? soapstone.correction what was learnt of tasks in steps
+---@field roofline? table of soapstone.calibrate.roofline, fitted to what training strategies need
 ---@field without { name: string, comparison: table }[]
 ---@field profile soapstone.profile
 ---@field problem soapstone.problem
